@@ -17,7 +17,7 @@ import type { StoppedHearing } from './transcript_windows.js';
 
 const SPEAKER_LABELS_MAX = 64; // ours: labels of a stream that mean the same in all of it
 
-/** A worker's result for a window that it has claimed. `digest`: over all that the worker said, by which a repeat is known. */
+/** A worker's result for a window that it has claimed. `digest`: of the whole result; a repetition has the same. */
 export type Publication = {
   number: number;
   token: string;
@@ -26,22 +26,22 @@ export type Publication = {
   speaker_scope: SpeakerScope;
   mode: 'replace' | 'attribute';
   turns: PublishedTurn[];
-  /** Parts of the window that could not be heard. What stood there stays. */
+  /** The parts of the window that could not be heard. Turns there stay. */
   failed?: FailedAudio[] | undefined;
-  /** Why nothing behind `consumed_to_ms` was heard; that waits for another try, also of a final window. */
+  /** Why nothing behind `consumed_to_ms` was heard. That part waits for another try, even in a final window. */
   stopped?: StoppedHearing | undefined;
   /** Contacts whose voices were recognised, by label. */
   recognized: Record<string, string>;
-  /** Whether a recording is run once more after its end. */
+  /** Whether a recording is transcribed once more after its end. */
   final_pass: boolean;
-  /** Who heard it, and how many segments it left out by itself; absent where nobody said. */
+  /** The engine, and how many segments it left out by itself; absent if unknown. */
   engine?: string | undefined;
   dropped?: number | undefined;
-  /** Whether somebody makes conversations of what is said. */
+  /** Whether conversations are made of the speech. */
   insights?: boolean;
 };
 
-/** Numbers of labels that a result takes from the stream. */
+/** The numbers of labels that a result shares with the stream. */
 export function knownLabels(
   { labels, speakers }: Pick<Transcript, 'labels' | 'speakers'>,
   { speaker_scope, turns }: Pick<Publication, 'speaker_scope' | 'turns'>,
@@ -55,7 +55,7 @@ export function knownLabels(
   return Object.fromEntries(named);
 }
 
-/** No storage keeps a member that is called `__proto__`. */
+/** No storage keeps a member named `__proto__`. */
 export function withLabels(state: Transcript, { speaker_scope }: Publication, numbers: SpeakerNumbers): Transcript {
   if (speaker_scope !== 'stream') return state;
   const fresh = [...numbers].filter(
@@ -65,7 +65,7 @@ export function withLabels(state: Transcript, { speaker_scope }: Publication, nu
   return { ...state, labels: { ...state.labels, ...Object.fromEntries(fresh.slice(0, Math.max(0, room))) } };
 }
 
-/** Where speakers stand that a publication may name: those of the stream's labels, the latest and the next ones. */
+/** Queries the speakers that a publication may name: those of the stream's labels, the latest and the next ones. */
 export function blocksFrom({ speakers, labels }: Transcript): string[] {
   const near = [Math.max(0, speakers - LIMITS.speakers_per_block), speakers, speakers + LIMITS.speakers_per_block];
   return [...new Set([...Object.values(labels), ...near].map(speakerBlockOf))];
@@ -73,7 +73,7 @@ export function blocksFrom({ speakers, labels }: Transcript): string[] {
 
 type Recognized = { numbers: SpeakerNumbers; before: Transcript; publication: Publication };
 
-/** Speakers whose voices were recognised are those contacts, unless something is known of them. */
+/** Gives speakers whose voices were recognised those contacts, unless a person named them. */
 export function recognize(
   state: Transcript,
   { numbers, before, publication }: Recognized,

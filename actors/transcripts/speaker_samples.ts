@@ -7,7 +7,7 @@ const SPEAKER_SAMPLE_MS_MIN = 1_500; // ours: shorter talk shows no voice
 const SPEAKER_SAMPLE_MS_GOOD = 4_000; // ours: so long a sample is not replaced
 const SPEAKER_SAMPLE_MS_MAX = 6_000; // ours
 
-/** The samples with those that new turns offer: the first of a speaker that is long enough, else the longest. */
+/** Adds the samples that new turns offer: the first long enough turn of each speaker, else the longest. */
 export function withSamples(samples: SpeakerSamples, turns: readonly PageTurn[]): SpeakerSamples {
   const next: Record<string, Interval> = { ...samples };
   for (const { speaker, start_ms, end_ms } of turns) {
@@ -21,7 +21,7 @@ export function withSamples(samples: SpeakerSamples, turns: readonly PageTurn[])
   return next;
 }
 
-/** A change that leaves out samples in a turn of which a person says something else, or that a person deleted. */
+/** Removes samples in a turn that a person deleted or gave to another speaker. */
 export function samplesOutside(
   { samples }: { samples: SpeakerSamples },
   { start_ms, end_ms }: Pick<PageTurn, 'start_ms' | 'end_ms'>,

@@ -13,18 +13,18 @@ import {
 } from './transcript_state.js';
 
 /**
- * A change of a speaker or a contact is seen at once in all turns that show it. The events that say so follow, some with
- * each commit, each turn once for each change.
+ * All turns show a change of a speaker or contact at once. The events of these turns follow, some with each commit,
+ * each turn once for each change.
  */
 
-/** Pages looked at with one message. */
+/** The number of pages that one message reads. */
 const PAGES_STEP = 4;
 const BUSY = refuse('TOO_MANY_REQUESTS', 'Too many changes of this transcript are still being reported.', {
   retry_after_s: 1,
 });
 
 export const announcementMessages = messagesOf<Transcript>()({
-  /** The next events. `silent`: nothing may be reported any more, and what was to be is dropped. */
+  /** Records the next events. `silent`: no more events are allowed, and the rest is dropped. */
   announce: {
     records: (_: { silent?: boolean }, state) => {
       const [first] = state?.announcing ?? [];
@@ -49,7 +49,7 @@ export const announcementMessages = messagesOf<Transcript>()({
     }),
   },
 
-  /** From the account's contacts: this one is gone, or became a part of another. */
+  /** From the account's contacts: this contact was deleted or merged. */
   contact_changed: {
     records: allSpeakers,
     decide(
@@ -84,7 +84,7 @@ export function allSpeakers(): RecordQuery[] {
   return [{ collection: 'speakers', range: { limit: blocks } }];
 }
 
-/** With one more change to report; refused where too many are. */
+/** Adds a change to announce; refused if too many wait. */
 export function announce(
   state: Transcript,
   change: { speakers: number[]; field?: Announcement['field']; contact_id?: string },
@@ -111,7 +111,7 @@ function step(next: Transcript, events: Effect[], { self }: Facts): Decision<Tra
   return { reply: { left }, next, effects: [...events, ...done] };
 }
 
-/** Reports the turns of a page that a change concerns; gives how far it came. */
+/** Announces the turns of a page that a change concerns; returns how far it came. */
 function reportPage(
   { account_id, source_id }: Transcript,
   { page, cursor, events }: { page: TranscriptPage; cursor: Announcement; events: Effect[] },
@@ -139,12 +139,12 @@ function concerns({ field, speakers, contact_id }: Announcement, turn: PageTurn)
   return contact_id !== null && turn.contact_id === contact_id;
 }
 
-/** The lists on which contacts find the transcripts that show them. */
+/** Updates the lists by which contacts find the transcripts that show them. */
 export function contactLists({ account_id: owner, contacts }: Transcript, member: string): Effect[] {
   return contacts.map((id): Effect => ({ effect: 'remove_from_index', owner, index: transcriptIndexOf(id), member }));
 }
 
-/** With one more contact that its turns show; null where there are too many. */
+/** Adds a contact that turns show; null if there are too many. */
 export function showContact(
   state: Transcript,
   contact_id: string,

@@ -1,17 +1,17 @@
 import type { PageTurn } from './transcript_page.js';
 import { type Speaker, speakerName } from './transcript_state.js';
 
-/** Whom a turn shows: of what is known of its speaker, and of what people said of the turn itself. */
+/** The person that a turn shows, by its speaker and by what people set for the turn itself. */
 
 export type Speakers = ReadonlyMap<number, Speaker>;
 type Attribution = 'none' | 'detected' | 'recognized' | 'manual';
 
-/** The speaker's name, after merges. */
+/** The speaker's number, after merges. */
 export function speakerShown(speakers: Speakers, { speaker }: Pick<PageTurn, 'speaker'>): string | null {
   return speaker === 0 ? null : speakerName(speakers.get(speaker)?.into ?? speaker);
 }
 
-/** The contact that a turn shows, as it was when somebody said so. */
+/** The contact that a turn shows, as set at that time. */
 export function contactOf(
   speakers: Speakers,
   { contact_id, speaker }: { contact_id?: string | null; speaker: number },

@@ -10,10 +10,10 @@ import { pageKey, putPage, type TranscriptPage } from './transcript_page.js';
 import type { Transcript } from './transcript_state.js';
 import { VECTORS_INDEX } from './vectors_index.js';
 
-/** Whose transcript it is, and since when it runs. */
+/** The account of the transcript, and when its recording began. */
 type Home = Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id' | 'captured_at_ms'>;
 
-/** A page as it is from here on, and what search knows of it, in one commit. */
+/** Writes a page and its block of the search index in one commit. */
 export function writePage(home: Home, page: TranscriptPage, self: string): Effect[] {
   return [putPage(page), ...blockEffects(home, page, self)];
 }
@@ -43,7 +43,7 @@ export function blockEffects(
   ];
 }
 
-/** Whoever has read the search index sees that a page has changed. */
+/** Marks the page as changed for readers of the search index. */
 export function changedMember(
   { account_id, workspace_id }: Pick<Home, 'account_id' | 'workspace_id'>,
   page_key: string,
@@ -53,7 +53,7 @@ export function changedMember(
   return { effect: 'mark_changed', owner, index: SEARCH_INDEX, member: pageMember(self, page_key) };
 }
 
-/** Its vectors go with what they were made of. New ones are made when the page has been quiet for a while. */
+/** Removes the page's vectors. New ones are made once the page has been quiet for a while. */
 function staleVectors({ number, turns, runs }: TranscriptPage, self: string): Effect[] {
   const id = pageKey(number);
   const gone: Effect = { effect: 'delete_record', collection: VECTORS, id };

@@ -35,8 +35,8 @@ import {
 } from './transcript_state.js';
 
 /**
- * Corrections of a transcript by people: who said a turn and what, where turns are split, which are deleted, and who a
- * speaker is. Each outlives every later run (transcript_merge.ts).
+ * Corrections of a transcript by people: speakers, texts, splits, deletions, and names of speakers. Each outlives every
+ * later run (transcript_merge.ts).
  */
 
 const SPEAKER_MERGES_MAX = 64; // ours: speakers that are one
@@ -69,7 +69,7 @@ const ITSELF = refuse('CONFLICT', 'A speaker can not be merged into itself.');
 const TOO_MANY_MERGED = refuse('CONFLICT', `At most ${SPEAKER_MERGES_MAX} speakers can be one.`);
 
 export const correctionMessages = messagesOf<Transcript>()({
-  /** Says whose words a turn holds, or which speaker's, and what they are; all for this turn alone. */
+  /** Sets the person or speaker, and the text, of one turn. */
   change_turn: {
     records: (change: TurnChange) => [...pageRecords(change), ...allSpeakers()],
     decide: ofTranscript((state, change: TurnChange, facts): Decision<Transcript, TurnReply> => {
@@ -109,7 +109,7 @@ export const correctionMessages = messagesOf<Transcript>()({
     }),
   },
 
-  /** Makes two turns of one, at the first word that begins by `at_ms` or later. */
+  /** Splits a turn at the first word that begins at `at_ms` or later. */
   split_turn: {
     records: pageRecords,
     decide: ofTranscript(
@@ -193,7 +193,7 @@ export const correctionMessages = messagesOf<Transcript>()({
     }),
   },
 
-  /** Says who a speaker is: all turns show it at once, but those of which a person said something else. */
+  /** Names a speaker: all its turns show the contact at once, unless a person set another for a turn. */
   assign_speaker: {
     records: allSpeakers,
     decide: ofTranscript((state, { speaker, contact_id }: Assigned, facts): Decision<Transcript, typeof DONE> => {
@@ -223,7 +223,7 @@ export const correctionMessages = messagesOf<Transcript>()({
     }),
   },
 
-  /** Two speakers are the same: the turns of the first show the second from now on. */
+  /** Merges two speakers: turns of the first show the second from now on. */
   merge_speaker: {
     records: allSpeakers,
     decide: ofTranscript(
@@ -255,7 +255,7 @@ export const correctionMessages = messagesOf<Transcript>()({
   },
 });
 
-/** At most one of `contact_id` and `speaker`. `text`: null for what was heard. */
+/** At most one of `contact_id` and `speaker`. `text`: null for the text as it was heard. */
 type TurnChange = PlacedTurn & { contact_id?: string | null; speaker?: number; text?: string | null };
 type TurnReply = { page: TranscriptPage; turn: PageTurn };
 type Split = { page: TranscriptPage; turns: PageTurn[] };
@@ -273,7 +273,7 @@ export function pageRecords({ page }: { page: number }): RecordQuery[] {
   ];
 }
 
-/** A turn that can be read, or why there is none. */
+/** A turn that can be read, or the refusal that says why there is none. */
 export function turnAt({ page: number, serial }: PlacedTurn, facts: Facts): FoundTurn | Refusal {
   const page = readPage(number, facts.record('pages', pageKey(number)));
   const said = page.turns.find((one) => one.serial === serial);
@@ -306,15 +306,15 @@ function withPerson(
 }
 
 /**
- * Whether a correction changes the text; null removes a correction. A person's text stays a correction, also where a
- * later run hears the same.
+ * Whether a correction changes the text; null removes a correction. A person's text stays a correction even if a later
+ * run hears the same.
  */
 function isOtherText({ turns, corrections }: TranscriptPage, said: PageTurn, text: string | null | undefined): boolean {
   if (text === undefined) return false;
   return text === null ? textsHeld(turns, corrections).has(said) : text !== said.text;
 }
 
-/** In the place of all that people wrote there before; what was heard needs no correction. */
+/** Replaces all earlier texts by people there. A text equal to what was heard needs no correction. */
 function withText(
   page: TranscriptPage,
   { said, text, now_ms }: { said: PageTurn; text: string | null | undefined; now_ms: number },
@@ -337,7 +337,7 @@ function alsoFor(corrections: Correction[], { of, half }: { of: PageTurn; half: 
   );
 }
 
-/** Names the fields whose values readers see changed; `attribution` where only the person behind them is another. */
+/** The fields whose values callers see changed; `attribution` if only the person behind them differs. */
 function changedFields(speakers: Speakers, was: PageTurn, is: PageTurn): string[] {
   const text = was.text === is.text ? [] : ['text'];
   if (speakerShown(speakers, was) !== speakerShown(speakers, is)) return ['speaker', ...text];

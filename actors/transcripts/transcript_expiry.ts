@@ -18,9 +18,9 @@ import {
 import { dueEffect, listed } from './transcript_publication.js';
 import type { Transcript } from './transcript_state.js';
 
-/** Expiry of turns by retention: text, words and corrections go, their places and serial numbers stay. */
+/** Expiry of turns by retention: text, words and corrections are removed, places and serial numbers stay. */
 export const expiryMessages = messagesOf<Transcript>()({
-  /** Removes turns of the page with the oldest publication, as many as one commit may, and says so to the library. */
+  /** Removes turns of the page with the oldest publication, as many as one commit may, and notifies the library. */
   expire: {
     records: (_: Expire, state) => {
       if (state?.oldest == null) return [];

@@ -15,28 +15,28 @@ import { fits, isAt, lengthOf, sharedMs, wordsWithin } from './transcript_spans.
 import type { PublicationTally, PublishedTurn, Word } from './transcript_state.js';
 
 /**
- * Merges the result of a run with people's corrections into one page (docs/areas.md, "Transcripts"). Pure,
- * and the same whichever of both came first. A correction holds for its span: for the turn that has just that span, or
- * else for each turn that shares half of the shorter of both with it.
+ * Merges the result of a run with people's corrections into one page (docs/areas.md, "Transcripts"). The outcome is the
+ * same in whichever order both came. A correction holds for the turn with exactly its span, or else for each turn that
+ * shares half of the shorter of both.
  */
 
 const SPEAKER_OVERLAP_MIN = 0.6; // ours: of what a label says, so that it is who spoke there before
 
-/** The turns of a run from `from_ms` up to `to_ms`, which replace the turns there. */
+/** The turns of a run between `from_ms` and `to_ms`, which replace the turns there. */
 export type HeardRun = {
   from_ms: number;
   to_ms: number;
-  /** Parts that nobody could hear: what stood there stays. */
+  /** The parts that could not be heard; turns there stay. */
   unheard: Interval[];
   run: PageRun;
   turns: PublishedTurn[];
-  /** Numbers of labels that are known; others are matched with who spoke there before, or get the next number. */
+  /** The numbers of known labels. Other labels are matched with earlier speakers, or get the next number. */
   labels: Readonly<Record<string, number>>;
   /** Speaker numbers given out so far. */
   speakers: number;
 };
 
-/** Speakers' numbers by label; 0 for nobody. A map, as labels are any text that a worker makes up. */
+/** The numbers of speakers by label; 0 for nobody. A map, since workers choose labels freely. */
 export type SpeakerNumbers = ReadonlyMap<string, number>;
 
 export type Merged = {
@@ -45,7 +45,7 @@ export type Merged = {
   speakers: number;
   numbers: SpeakerNumbers;
   created: PageTurn[];
-  /** Turns that stayed, with another speaker. */
+  /** Unchanged turns with another speaker. */
   attributed: PageTurn[];
   tally: PublicationTally;
 };
@@ -106,7 +106,7 @@ export function mergeRun(page: TranscriptPage, words: PageWords, heard: HeardRun
   return merged;
 }
 
-/** Fills in who spoke, where a result says only that; corrected turns stay as they are. */
+/** Sets the speakers if a result gives only these; corrected turns stay as they are. */
 export function attributeRun(
   page: TranscriptPage,
   heard: HeardRun,
@@ -126,8 +126,8 @@ export function attributeRun(
 }
 
 /**
- * The page with these turns, in their order, and the runs that they are of. A page without turns keeps no text: nothing
- * would tell retention of it.
+ * The page with these turns in order, and their runs. A page without turns keeps no text, since retention would not
+ * find it.
  */
 export function withTurns(page: TranscriptPage, turns: PageTurn[]): TranscriptPage {
   const corrections = turns.length > 0 ? page.corrections : page.corrections.filter((one) => !isOfText(one));
@@ -136,7 +136,7 @@ export function withTurns(page: TranscriptPage, turns: PageTurn[]): TranscriptPa
   return { ...page, corrections, turns: withTexts(sorted, corrections), runs };
 }
 
-/** The corrections with one more, in whose place an earlier one of its span and kind goes. */
+/** Adds a correction, which replaces an earlier one of its span and kind. */
 export function withCorrection(corrections: readonly Correction[], added: Correction): Correction[] {
   const others = corrections.filter(
     ({ kind, start_ms, end_ms }) => kind !== added.kind || start_ms !== added.start_ms || end_ms !== added.end_ms,
@@ -144,7 +144,7 @@ export function withCorrection(corrections: readonly Correction[], added: Correc
   return [...others, added];
 }
 
-/** A turn's two parts: words up to a moment, and from it on. Null where one of them would be empty. */
+/** The two parts of a turn: words before a time, and from it on. Null if one of them would be empty. */
 export function splitWords(text: string, words: Word[], at_ms: number): [SplitPart, SplitPart] | null {
   const first = words.filter(([, start_ms]) => start_ms < at_ms);
   const second = words.slice(first.length);
@@ -188,7 +188,7 @@ function withoutDeleted(drafts: Draft[], corrections: readonly Correction[]): Dr
   return left;
 }
 
-/** Without the words in a span; null where none is left, or where nobody knows when a word was said and it is all one. */
+/** A draft without the words in a span; null if no word is left, or if its words have no times. */
 function withoutSpan(draft: Draft, { start_ms, end_ms }: Correction): Draft | null {
   const { turn, words } = draft;
   const common_ms = shared([start_ms, end_ms], [turn.start_ms, turn.end_ms]);
@@ -230,7 +230,7 @@ function splitUp(draft: Draft, corrections: readonly Correction[]): Draft[] {
   return [draft];
 }
 
-/** Gives turns what people said of their spans, the latest last. */
+/** Applies people's corrections to turns, the latest last. */
 function correct(drafts: Draft[], corrections: readonly Correction[]): void {
   const in_order = [...corrections].sort((a, b) => a.at_ms - b.at_ms);
   for (const correction of in_order) {
@@ -248,8 +248,8 @@ function correct(drafts: Draft[], corrections: readonly Correction[]): void {
 }
 
 /**
- * Numbers for a result's labels. One that is not known is whoever spoke most of the same time before: at least six
- * tenths of what the label says, nobody where two match alike, and one number for one label.
+ * Gives each label of a result a number. An unknown label is the earlier speaker of at least six tenths of its time,
+ * nobody if two match alike; no two labels share a number.
  */
 function numberSpeakers(
   { turns, labels, speakers: given }: HeardRun,
@@ -303,7 +303,7 @@ function formerSpeaker(
   return { speaker: first[0], shared_ms: first[1] };
 }
 
-/** The text without some of its words; a word that is not found in it makes the words all there is to go by. */
+/** The text without some of its words. If a word is not found in it, the text is made of the words. */
 function textOf(text: string, words: readonly Word[], stays: (word: Word, index: number) => boolean): string {
   const places: Interval[] = [];
   let at = 0;

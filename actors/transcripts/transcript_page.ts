@@ -6,51 +6,53 @@ import type { Word } from './transcript_state.js';
 
 /**
  * Ten minutes of a transcript: the unit that is stored, replaced and expired. A turn lies in the page in which it
- * starts; its serial number there is never given again.
+ * starts. Its serial number is never used again there.
  */
 export type TranscriptPage = {
   number: number;
   next_serial: number;
   /** By start, then serial. */
   turns: PageTurn[];
-  /** Publications of these turns. */
+  /** The publications of these turns. */
   runs: PageRun[];
   /** Corrections by people, which outlive every run. */
   corrections: Correction[];
-  /** Serials of turns that retention removed, and where they were. */
+  /** The serials and places of turns that retention removed. */
   expired: { serials: Interval[]; spans: Interval[] };
 };
 
-/** `pipeline`: the number of the one that made it; absent for the first. */
+/** `pipeline`: the number of the pipeline that made it; absent for the first. */
 export type PageRun = { id: string; published_at_ms: number; pipeline?: number };
 
 export type PageTurn = {
   serial: number;
   start_ms: number;
   end_ms: number;
-  /** The text that is shown: as it was heard, or as a person corrected it. */
+  /** The text shown: as heard, or as a person corrected it. */
   text: string;
-  /** The text as it was heard, where a person corrected it. */
+  /** The text as heard, if a person corrected it. */
   heard_text?: string;
   language: string | null;
   /** 0 to 1. */
   confidence: number | null;
   /** 0 for nobody. */
   speaker: number;
-  /** A person said whose words these are, whatever is known of the speaker; null: nobody's. Absent: nobody said so. */
+  /**
+   * The contact that a person set for this turn, whoever its speaker is; null for nobody. Absent if no person set one.
+   */
   contact_id?: string | null;
-  /** A person said which speaker it is. */
+  /** Whether a person set the speaker. */
   speaker_is_manual?: true;
   run: PageRun;
 };
 
-/** A person's correction of a span: it holds for whatever a later run hears there. */
+/** A person's correction of a span. It also holds for turns of later runs there. */
 export type Correction = { start_ms: number; end_ms: number; at_ms: number } & (
   | { kind: 'contact'; contact_id: string | null }
   | { kind: 'speaker'; speaker: number }
   | { kind: 'split'; split_at_ms: number }
   | { kind: 'deleted' }
-  /** `serial`: the turn on which it was made. */
+  /** `serial`: the turn that was corrected. */
   | { kind: 'text'; text: string; serial: number }
 );
 
@@ -59,7 +61,7 @@ export type PageWords = Map<number, Word[]>;
 
 type TextCorrection = Extract<Correction, { kind: 'text' }>;
 
-/** Rows instead of objects, times as differences: pages are read and written whole, and there are many. */
+/** Rows instead of objects, and times as differences, since pages are many and are read and written whole. */
 type StoredPage = {
   n: number;
   r: StoredRun[];
@@ -79,7 +81,7 @@ type StoredTurn = [
   language: string | 0,
   /** In hundredths; -1 for none. */
   confidence: number,
-  /** A person's word on it, where there is any: whether the speaker was said, and then whose words these are. */
+  /** A person's correction, if there is one: whether the speaker was set, then the contact. */
   is_speaker_said?: 0 | 1,
   said_contact_id?: string | null,
 ];
@@ -89,7 +91,7 @@ export function pageOf(start_ms: number): number {
   return Math.floor(start_ms / LIMITS.transcript_page_ms);
 }
 
-/** A page's number as the id of its record: fixed width, so that ids sort as numbers. */
+/** The record id of a page: fixed width, so that ids sort as numbers. */
 export function pageKey(page: number): string {
   return page.toString(16).padStart(4, '0');
 }
@@ -198,7 +200,7 @@ export function putWords({ number, turns }: TranscriptPage, words: PageWords): E
     : { effect: 'put_record', ...record, value, packed: true };
 }
 
-/** When its oldest turn was published; null where it has none. */
+/** When its oldest turn was published; null without turns. */
 export function oldestIn({ turns }: TranscriptPage): number | null {
   return turns.length === 0 ? null : Math.min(...turns.map(({ run }) => run.published_at_ms));
 }
@@ -208,8 +210,8 @@ export function isExpired({ expired }: TranscriptPage, serial: number): boolean 
 }
 
 /**
- * The turns with the text that is read. What was heard and what people have given instead are stored apart, so no run
- * overwrites a correction, and removing it restores what was heard.
+ * The turns with their shown text. Heard text and corrections are stored apart, so that no run overwrites a correction
+ * and removing one restores what was heard.
  */
 export function withTexts(turns: PageTurn[], corrections: readonly Correction[]): PageTurn[] {
   const held = textsHeld(turns, corrections);
@@ -227,8 +229,8 @@ export function heardText({ text, heard_text }: Pick<PageTurn, 'text' | 'heard_t
 }
 
 /**
- * The correction of the text of each turn that has one. A correction holds for the turn on which it was made. Where a run
- * has replaced that, it holds for one other of the same stretch of audio, the latest correction first.
+ * The text correction of each turn that has one. A correction holds for the turn that was corrected. If a run has
+ * replaced that turn, it holds for one other turn of the same audio, the latest correction first.
  */
 export function textsHeld(
   turns: readonly PageTurn[],
@@ -251,8 +253,8 @@ export function textsHeld(
 }
 
 /**
- * The corrections without the texts of turns that go, and without those that no turn shows and that lie there or were made
- * before `made_before_ms`: they are as private as what was said.
+ * The corrections without the texts of turns that are removed, and without those that no turn shows and that lie there
+ * or were made before `made_before_ms`. Corrections are as private as the speech.
  */
 export function withoutTexts(
   { turns, corrections }: Pick<TranscriptPage, 'turns' | 'corrections'>,
@@ -277,7 +279,7 @@ export function isOfText(correction: Correction): correction is TextCorrection {
   return correction.kind === 'text';
 }
 
-/** A text is of all that was said in its span, so a turn that is much shorter or longer has other words. */
+/** A text covers all speech in its span, so it does not fit a turn that is much shorter or longer. */
 function isSameStretch(correction: TextCorrection, turn: PageTurn): boolean {
   return isAt(correction, turn) || overlap(correction, turn) > LIMITS.text_overlap_min;
 }

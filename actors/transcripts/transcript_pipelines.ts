@@ -7,11 +7,11 @@ import { begin, dueEffects, type StreamAudio } from './transcript_windows.js';
 import { clip, inOrder, isWorthIt, spanOf } from './waiting_audio.js';
 
 /**
- * The output of a pipeline other than the default one for a recording: a transcript of its own under `pipelineOutputId`. It shares the
- * audio with the stream's transcript and nothing else: it records no event, and stands on no list but that of retention.
+ * The transcript of a recording by another pipeline than the default one, under `pipelineOutputId`. It shares only the
+ * audio with the stream's transcript: it records no events, and is on no list but that of retention.
  */
 export const pipelineMessages = messagesOf<Transcript>()({
-  /** Of the stream's own transcript: notes that there is such a pipeline output, and tells of what audio. */
+  /** To the stream's own transcript: notes this pipeline output, and tells it of the audio. */
   open_pipeline_output(
     state,
     { number, from_ms, to_ms }: OpenPipelineOutput,
@@ -29,7 +29,7 @@ export const pipelineMessages = messagesOf<Transcript>()({
       : { reply, next: { ...state, pipeline_outputs: [...pipeline_outputs, number] } };
   },
 
-  /** Of a pipeline output: this audio is to be transcribed, and what was is transcribed again. */
+  /** To a pipeline output: transcribes this audio, also if it was transcribed before. */
   run_pipeline(
     state,
     { pipeline_output, stream, window_ms, longest_ms, intervals }: RunPipeline,
@@ -67,14 +67,14 @@ type Share = Pick<StreamAudio, 'stream' | 'window_ms' | 'intervals'> & { longest
 type OpenPipelineOutput = { number: number; from_ms: number; to_ms: number };
 type OpenedPipelineOutput = Share;
 type RunPipeline = Share & { pipeline_output: PipelineOutputKey };
-/** `turns`: that there are already. */
+/** `turns`: the number of existing turns. */
 type StartedPipelineRun = { turns: number };
 
 function isSameOutput(one: PipelineOutputKey | null, other: PipelineOutputKey): boolean {
   return one?.stream_id === other.stream_id && one.pipeline_id === other.pipeline_id;
 }
 
-/** Sorted ones that may overlap, as fewer that do not. */
+/** Joins sorted intervals that overlap. */
 function disjoint(sorted: readonly Interval[]): Interval[] {
   const joined: Interval[] = [];
   for (const [from, to] of sorted) {

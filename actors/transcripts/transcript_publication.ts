@@ -36,7 +36,7 @@ import {
 import { beginFinalPass, consumed, dueEffects, heldWindow, NOT_HELD, resting, unheard } from './transcript_windows.js';
 import { spanOf } from './waiting_audio.js';
 
-/** `speakers`: the numbers of the result's labels. `came_at_ms`: when the first of its audio came, by the clock. */
+/** `speakers`: the numbers of the result's labels. `came_at_ms`: when the first of its audio arrived. */
 type Published = { tally: PublicationTally; speakers: SpeakerNumbers; came_at_ms: number | null };
 
 const FULL = refuse('CONFLICT', `Ten minutes of a transcript hold at most ${LIMITS.page_turns_max} turns.`);
@@ -44,7 +44,7 @@ const NO_MORE = refuse('CONFLICT', 'These ten minutes of the transcript were run
 const NOTHING: PublicationTally = { turns: 0, replaced: 0, protected: 0, suppressed: 0 };
 
 export const publicationMessages = messagesOf<Transcript>()({
-  /** All of a result is one commit, merged with what people have corrected. */
+  /** Publishes a result in one commit, merged with people's corrections. */
   publish: {
     records: (_: Publication, state) => {
       if (state?.window == null) return [];
@@ -68,7 +68,7 @@ export const publicationMessages = messagesOf<Transcript>()({
   },
 });
 
-/** The window that a result is for, or why it can not be published. Texts were looked at before. */
+/** The window of a result, or the refusal that says why it cannot be published. Texts were checked before. */
 export function windowFor(
   state: Transcript,
   publication: Pick<Publication, 'number' | 'token' | 'turns' | 'consumed_to_ms' | 'failed' | 'stopped'>,
@@ -77,7 +77,7 @@ export function windowFor(
   return window === null ? NOT_HELD : (wrongIn(window, publication) ?? window);
 }
 
-/** Null for a result that lies in its window, in order. */
+/** Null if the result lies in its window, in order. */
 function wrongIn(
   { from_ms, to_ms, final }: Window,
   { turns, consumed_to_ms = to_ms, failed = [], stopped }: Omit<Parameters<typeof windowFor>[1], 'number' | 'token'>,
@@ -156,18 +156,18 @@ function replace(
   return { reply: { tally, speakers: numbers, came_at_ms: cameAt(state, window) }, next: placed.state, effects };
 }
 
-/** Whether more, or something else, is known of the same turns: their words' times, their language, how sure it is. */
+/** Whether times of words, language or confidence of the same turns have changed. */
 function isRefined(was: PageWithWords, is: PageWithWords): boolean {
   const stored = ({ page, words }: PageWithWords) => JSON.stringify([putPage(page), putWords(page, words)]);
   return stored(was) !== stored(is);
 }
 
-/** Whether the same turns are of another language now. */
+/** Whether the language of the same turns has changed. */
 function speaksOther(was: TranscriptPage, is: TranscriptPage): boolean {
   return is.turns.some(({ language }, at) => language !== was.turns[at]?.language);
 }
 
-/** Who spoke the turns that there are; the audio stays as it is. */
+/** Sets the speakers of existing turns. */
 function attribute(
   state: Transcript,
   { window, publication }: WindowPublication,
@@ -223,7 +223,7 @@ function pageIn({ from_ms }: Window, facts: Facts): PageWithWords {
   };
 }
 
-/** Turns begin within what they replace, whatever a worker's clock says, and words lie in their turn. */
+/** Fits turns into the range that they replace, and words into their turns, whatever a worker's clock says. */
 function heardRun(
   { labels, speakers }: Transcript,
   { window, publication }: WindowPublication,
@@ -255,7 +255,7 @@ function passed(state: Transcript, { window, publication }: WindowPublication, n
   return publication.final_pass ? beginFinalPass(after, now_ms) : after;
 }
 
-/** Where the page stands among those that retention looks at, and the transcript among those with turns. */
+/** Updates the page's place in the due list of retention, and the transcript's on the list of those with turns. */
 export function placePage(
   state: Transcript,
   { page, was, self }: { page: TranscriptPage; was: TranscriptPage; self: string },
@@ -286,7 +286,7 @@ export function dueEffect(
     : { effect: 'add_to_index', ...place, order: oldest.published_at_ms };
 }
 
-/** The lists that a transcript stands on while it has turns; a pipeline's own is read by its id alone. */
+/** The lists of a transcript with turns. A pipeline output is read by its id alone. */
 export function listed(
   { account_id: owner, source_id, workspace_id, captured_at_ms, turns, pipeline_output }: Transcript,
   member: string,
@@ -304,7 +304,7 @@ function wordEffects(page: TranscriptPage, before: PageWords, after: PageWords):
   return before.size + after.size === 0 ? [] : [putWords(page, after)];
 }
 
-/** Tells the library of what a run has heard for the first time, or differently. */
+/** Tells the library of speech that a run has heard for the first time, or differently. */
 function heardIn(
   state: Transcript,
   { window, publication, created, replaced }: WindowPublication & { created: PageTurn[]; replaced: number },
@@ -324,7 +324,9 @@ function heardIn(
 
 type PublishedTurns = { window: Window; created: PageTurn[]; attributed: PageTurn[]; replaced: number };
 
-/** Rules K-011 and K-115: turns that replace others are reported together, and those of another pipeline are not reported at all. */
+/**
+ * Rules K-011 and K-115: turns that replace others have one event together, and turns of another pipeline have none.
+ */
 function newsOf(
   { account_id, source_id, pipeline_output }: Transcript,
   { window: { run_id, from_ms }, created, attributed, replaced }: PublishedTurns,

@@ -3,10 +3,7 @@ import { type Effect, messagesOf } from '../actor.js';
 import { keptPipeline } from '../insights/context_state.js';
 import type { Transcript, Window } from './transcript_state.js';
 
-/**
- * The outcome of a window, for debugging. Collection `runs`: the newest of them, each in the place of the one that is as
- * many numbers older as are kept.
- */
+/** The outcome of a window, for debugging. Collection `runs`: the newest, each in the place of the oldest. */
 export type TranscriptRun = {
   run_id: string;
   from_ms: number;
@@ -14,16 +11,16 @@ export type TranscriptRun = {
   pass: Window['pass'];
   status: 'published' | 'failed';
   tries: number;
-  /** Null where nobody said. */
+  /** Null if unknown. */
   engine: string | null;
-  /** When its audio came, and when this was the end of it, by the clock. */
+  /** When its audio arrived, and when this outcome was stored. */
   queued_at_ms: number;
   ended_at_ms: number;
   /** The code of a failure. */
   failure: string | null;
-  /** Segments that the engine itself doubted. */
+  /** The number of segments that the engine itself doubted. */
   dropped: number;
-  /** The number of the pipeline that wanted it; absent for the first. */
+  /** The number of its pipeline; absent for the first. */
   pipeline?: number;
 };
 
@@ -40,7 +37,7 @@ export const runMessages = messagesOf<Transcript>()({
   },
 });
 
-/** Notes how a window ended; a try that is followed by another is no end. */
+/** Stores the outcome of a window. A try that is followed by another is none. */
 export function noteRun(
   state: Transcript,
   { window: { number, run_id, from_ms, to_ms, pass, tries, pipeline }, ended_at_ms, ...ended }: Ended,

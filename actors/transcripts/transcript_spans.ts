@@ -1,18 +1,18 @@
 import type { Word } from './transcript_state.js';
 
-/** Compares spans of a recording: those of turns, and those that people have corrected. */
+/** Compares spans of a recording, of turns and of corrections. */
 
 const SAME_TURN_MS = 50; // ours: a later run's turn with the same text and times is the same turn
 
 type TurnSpan = { start_ms: number; end_ms: number };
 
-/** Whether a correction's span and a turn are so much the same that it holds for it. */
+/** Whether a correction's span and a turn match so closely that the correction holds for the turn. */
 export function fits(span: TurnSpan, turn: TurnSpan): boolean {
   const common_ms = sharedMs(span, turn);
   return common_ms > 0 && common_ms * 2 >= Math.min(lengthOf(span), lengthOf(turn));
 }
 
-/** Whether both begin and end at the same time, as far as engines measure it. */
+/** Whether both begin and end at the same time, within the precision of engines. */
 export function isAt(one: TurnSpan, other: TurnSpan): boolean {
   return isNear(one.start_ms, other.start_ms) && isNear(one.end_ms, other.end_ms);
 }
@@ -34,7 +34,7 @@ function isNear(a_ms: number, b_ms: number): boolean {
   return Math.abs(a_ms - b_ms) <= SAME_TURN_MS;
 }
 
-/** Words that begin and end in their turn. None begins behind `latest_ms`: one of them may become the start of a turn. */
+/** Fits words into their turn. No word begins after `latest_ms`, since one of them may become the start of a turn. */
 export function wordsWithin(
   words: readonly Word[],
   { start_ms, end_ms }: TurnSpan,

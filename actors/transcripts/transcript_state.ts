@@ -6,8 +6,8 @@ import { type Effect, given } from '../actor.js';
 import type { StoredResult } from '../job.js';
 
 /**
- * The transcript of a stream; its id is the stream's. What was said lies in pages of ten minutes (transcript_page.ts);
- * here stands how far it has come. All times are ms of the stream's timeline unless their name says otherwise.
+ * The progress of a stream's transcript; its id is the stream's. The turns lie in pages of ten minutes
+ * (transcript_page.ts). All times are ms of the stream's timeline unless their names say otherwise.
  */
 export type Transcript = {
   account_id: string;
@@ -16,60 +16,62 @@ export type Transcript = {
   captured_at_ms: number;
   /** Where the stream ends, once that is recorded. */
   end_ms: number | null;
-  /** Rises with every change of what is read. */
+  /** Rises with every change that callers see. */
   revision: number;
-  /** Turns that can be read. */
+  /** The number of turns that can be read. */
   turns: number;
   /** Audio that is to be transcribed, in the order of the timeline. */
   waiting: WaitingAudio[];
-  /** Audio that was transcribed, whatever was heard in it. */
+  /** Audio that was transcribed, with or without speech. */
   covered: Interval[];
-  /** The newest of what can not be transcribed. */
+  /** The newest audio that cannot be transcribed. */
   failed: FailedAudio[];
-  /** The longest piece of audio: where a search for what reaches into a window must begin. */
+  /**
+   * The length of the longest piece of audio: a search for pieces that reach into a window begins that much earlier.
+   */
   longest_ms: number;
-  /** The length of windows, as the server was configured that wrote last. */
+  /** The length of windows by the settings of the server that wrote last. */
   window_ms: number;
   window: Window | null;
-  /** Windows ever handed out; the last one's number. */
+  /** The number of the last window. */
   windows: number;
-  /** Of the audio that comes next: how often a worker had it, and until when it rests. */
+  /** The tries of the next audio, and until when it rests. */
   retry: Retry | null;
-  /** The last publication, so that the same again gets the same answer. */
+  /** The last publication, so that a repetition gets the same answer. */
   published: StoredResult<PublicationTally> | null;
-  /** Whether the recording was run as a whole after its end. */
+  /** Whether the recording was transcribed as a whole after its end. */
   final_pass: 'none' | 'under_way' | 'done';
-  /** Speaker numbers given out. */
+  /** The number of speakers. */
   speakers: number;
-  /** Numbers of labels that mean the same in all of the stream. */
+  /** The numbers of labels with the same meaning in the whole stream. */
   labels: Record<string, number>;
-  /** Where each of the first speakers talks. */
+  /** Samples of the first speakers. */
   samples: SpeakerSamples;
   /** Contacts that its turns may show. */
   contacts: string[];
-  /** The last change of a contact that it was told of: contacts count them. */
+  /** The count of the account's last change of contacts that arrived here. */
   contact_change: number;
-  /** Changes that events are still to report, turn by turn. */
+  /** Changes whose events are still to be recorded, turn by turn. */
   announcing: Announcement[];
-  /** Whose it is, where it is a pipeline output; null for a stream's. */
+  /** The account and pipeline of a pipeline output; null for a stream's own transcript. */
   pipeline_output: PipelineOutputKey | null;
-  /** Of a stream's: numbers of pipelines that have one of their own. */
+  /** The numbers of pipelines with an output for this stream. */
   pipeline_outputs: number[];
-  /** The page with the oldest publication, or where that was until a later run replaced it; null when there is no turn. */
+  /** The page with the oldest publication, or its place until a later run replaced it; null without turns. */
   oldest: { page: number; published_at_ms: number } | null;
-  /** The claim of who makes vectors of its pages; null where nobody does. */
+  /** The claim of the worker that makes vectors of its pages; null without one. */
   vectors_claim: VectorsClaim | null;
 };
 
 /** `token`: empty while it waits for its next try. */
 export type VectorsClaim = { token: string; until_ms: number; tries: number };
 
-/** A stretch of the recording in which each of the first speakers talks, by their numbers. Engines know them by it. */
+/** A span in which each of the first speakers talks, by number. Engines recognise speakers by these samples. */
 export type SpeakerSamples = Readonly<Record<string, Interval>>;
 
 export type PipelineOutputKey = { stream_id: string; pipeline_id: string };
 
-/** `at_ms`: when it came, by the clock. `again`: it was transcribed before. `tail`: a window left it over. */
+/** `at_ms`: when it arrived. `again`: it was transcribed before. `tail`: a window left it over. */
 export type WaitingAudio = {
   from_ms: number;
   to_ms: number;
@@ -80,12 +82,12 @@ export type WaitingAudio = {
 
 export type FailedAudio = { from_ms: number; to_ms: number; code: string };
 
-/** The code of speech of which an engine has no text that can be trusted. */
+/** The code of speech for which an engine has no trustworthy text. */
 export const NOT_UNDERSTOOD = 'NOT_UNDERSTOOD';
 
 export type Retry = { from_ms: number; tries: number; not_before_ms: number };
 
-/** A window in a worker's hands, until the time is over. */
+/** A window that a worker has claimed until its lease ends. */
 export type Window = {
   number: number;
   from_ms: number;
@@ -96,16 +98,16 @@ export type Window = {
   token: string;
   until_ms: number;
   tries: number;
-  /** The number of the pipeline that wants it; absent for the first. */
+  /** The number of its pipeline; absent for the first. */
   pipeline?: number;
 };
 
-/** Counts of a result: turns that it made, that it replaced, and that corrections changed or suppressed. */
+/** The numbers of turns that a result made and replaced, and that corrections changed or suppressed. */
 export type PublicationTally = { turns: number; replaced: number; protected: number; suppressed: number };
 
 /**
- * The scope of a result's labels. `window`: nothing outside of it. `stream`: those of `known_speakers` and of earlier results.
- * `numbered`: S1 and so on are the stream's speakers, all others mean nothing outside.
+ * The scope of a result's labels. `window`: this window only. `stream`: those of `known_speakers` and of earlier
+ * results. `numbered`: S1 and so on are the stream's speakers; others mean nothing outside the window.
  */
 export type SpeakerScope = 'window' | 'stream' | 'numbered';
 
@@ -122,7 +124,10 @@ export type PublishedTurn = {
 
 export type Word = [text: string, start_ms: number, end_ms: number, confidence: number | null];
 
-/** Turns of these speakers, or that show this contact by themselves, have changed; up to `page` and `serial` events say so. */
+/**
+ * A change of the turns of these speakers, or of turns that show this contact. Events are recorded up to `page` and
+ * `serial`.
+ */
 export type Announcement = {
   field: 'contact_id' | 'speaker';
   speakers: number[];
@@ -131,11 +136,11 @@ export type Announcement = {
   serial: number;
 };
 
-/** Collection `speakers`, in blocks by number: what is known of them. One that nothing is known of is not there. */
+/** Collection `speakers`, in blocks by number. A speaker of whom nothing is known has no entry. */
 export type Speaker = {
   contact_id: string | null;
   by: 'recognized' | 'manual';
-  /** It is the same as that speaker, whose own entry lists it in `merged`. */
+  /** Merged into that speaker, whose own entry lists it in `merged`. */
   into?: number;
   merged?: number[];
 };
@@ -147,10 +152,10 @@ export const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');
 
 export const ofTranscript = given((state: Transcript | null) => state ?? NO_TRANSCRIPT);
 
-/** The index of a partition's transcripts that have a window for a worker, each at the time when it has. */
+/** The index of a partition's transcripts that have a window for a worker, by when it is due. */
 export const TRANSCRIBING_INDEX = { owner: 'content', index: 'transcribing' } as const;
 
-/** The index of an account's transcripts with turns; those of one source, private workspace or contact have one of their own. */
+/** The index of an account's transcripts with turns. Each source, private workspace and contact has one of its own. */
 export const TRANSCRIPTS = 'transcripts';
 export function transcriptIndexOf(id: string): string {
   return `${TRANSCRIPTS}:${id}`;
@@ -168,13 +173,13 @@ export function speakerName(speaker: number): string {
   return `S${speaker}`;
 }
 
-/** The number behind a speaker's name, or null for what is none. */
+/** The number in a speaker's name; null for any other text. */
 export function speakerNumber(name: string): number | null {
   const [, digits] = /^S([1-9]\d{0,3})$/.exec(name) ?? [];
   return digits === undefined ? null : Number(digits);
 }
 
-/** Tells the library that turns are new or changed, so that conversations are looked for there again. */
+/** Tells the library of new or changed turns, so that conversations are found there again. */
 export function tellLibrary(
   { account_id, workspace_id, source_id, pipeline_output }: Transcript,
   heard: { stream_id: string; from_ms: number; to_ms: number; is_new: boolean; is_deleted?: true },

@@ -20,7 +20,7 @@ const NOTHING = { pages: [] as number[] };
 const TRIES = { tries_max: LIMITS.vectors_tries_max, rests_ms: LIMITS.vectors_retries_ms };
 
 type HeldVectors = { token: string };
-/** `fingerprint`: of the texts that the vectors were made of. */
+/** `fingerprint`: of the texts behind the vectors. */
 export type MadeVectors = { page: number; fingerprint: number; vectors: Uint8Array };
 
 const vectorJobs = workerMessages<Transcript, HeldVectors, VectorsClaim>({
@@ -38,7 +38,7 @@ const vectorJobs = workerMessages<Transcript, HeldVectors, VectorsClaim>({
 });
 
 export const vectorMessages = messagesOf<Transcript>()({
-  /** Pages whose vectors are to be made, under a token; none where there is nothing to do, or another has it. */
+  /** Claims pages whose vectors are to be made; none if nothing is due or another worker has the claim. */
   claim_vectors: {
     records: () => [{ collection: VECTORS_DUE, range: { limit: VECTORS_PAGES_MAX } }],
     decide(
@@ -65,7 +65,7 @@ export const vectorMessages = messagesOf<Transcript>()({
   fail_vectors: vectorJobs.fail,
   release_vectors: vectorJobs.release,
 
-  /** Stores what was made. A page that has changed since stays due. */
+  /** Stores vectors. A page that has changed since stays due. */
   publish_vectors: {
     records: ({ made }: { token: string; made: MadeVectors[] }): RecordQuery[] => [
       ...made.map(({ page }) => ({ collection: 'pages', id: pageKey(page) })),
@@ -113,7 +113,7 @@ function claimed(state: Transcript, claim: VectorsClaim, self: string): JobChang
   };
 }
 
-/** `due_ms`: when more is to be made; null for never. */
+/** `due_ms`: when the next vectors are to be made; null for never. */
 function unclaimed(state: Transcript, due_ms: number | null, self: string): JobChange<Transcript> {
   return {
     next: { ...state, vectors_claim: null },

@@ -21,24 +21,24 @@ import { clip, inOrder, isWorthIt, spanOf } from './waiting_audio.js';
 export const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the window may be in other hands.');
 const NO_WINDOW = { window: null } as const;
 
-/** Sent by the stream: what was told of it, and audio that can be transcribed. */
+/** Sent by the stream: its last change, and audio that can be transcribed. */
 export type StreamAudio = {
   stream: Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id' | 'captured_at_ms' | 'end_ms'>;
-  /** The length of windows, as the server is configured. */
+  /** The length of windows by the server's settings. */
   window_ms: number;
   intervals: Interval[];
 };
 
-/** The next window, as far as it is known; `until_ms`: from when on it may be claimed. */
+/** The next window. `until_ms`: when it may be claimed. */
 type NextWindow = Pick<Window, 'from_ms' | 'to_ms' | 'final' | 'pass'> & { until_ms: number };
 
 type HeldWindow = { number: number; token: string };
 
-/** So long before a window it counts how much was understood. */
+/** The time before a window in which understood speech is counted. */
 const SPEECH_BEFORE_MS = 120_000;
 const WINDOW_TRIES = { tries_max: LIMITS.window_tries_max, rests_ms: LIMITS.window_retries_ms };
 
-/** Windows are jobs; a transcript has one claimed at a time. What failed for good is no longer waited for. */
+/** Windows are jobs; a transcript has one claimed at a time. A window that failed for good is not waited for. */
 const windowJobs = workerMessages<Transcript, HeldWindow, Window>({
   given: ofTranscript,
   not_held: NOT_HELD,
@@ -61,7 +61,7 @@ const windowJobs = workerMessages<Transcript, HeldWindow, Window>({
 });
 
 export const windowMessages = messagesOf<Transcript>()({
-  /** From its stream: there is more audio. What was transcribed is not transcribed again. */
+  /** From the stream: more audio has arrived. Transcribed audio is not transcribed again. */
   audio(state, { stream, window_ms, intervals }: StreamAudio, facts): Decision<Transcript, typeof JOB_DONE> {
     const before = state ?? begin(stream);
     const known = [...before.covered, ...before.waiting.map(spanOf)].sort((a, b) => a[0] - b[0]);
@@ -76,12 +76,12 @@ export const windowMessages = messagesOf<Transcript>()({
     return { reply: JOB_DONE, ...changed(state, { ...before, end_ms, window_ms, longest_ms, waiting }, facts) };
   },
 
-  /** From its stream: nothing follows behind this. */
+  /** From the stream: the recording ends here. */
   ended(state, { end_ms }: { end_ms: number }, facts): Decision<Transcript, typeof JOB_DONE> {
     return state === null ? { reply: JOB_DONE } : { reply: JOB_DONE, ...changed(state, { ...state, end_ms }, facts) };
   },
 
-  /** The window that comes next, if it is due and nobody has it; `token` is random and made for this message. */
+  /** Claims the next window if it is due and nobody has it. `token`: random, made for this message. */
   claim_window: {
     // What was said before it.
     records: (_: ClaimInput, state) => {
@@ -123,7 +123,7 @@ export const windowMessages = messagesOf<Transcript>()({
   window_failed: windowJobs.fail,
   release_window: windowJobs.release,
 
-  /** Audio that was transcribed is transcribed again, and what failed is tried again. */
+  /** Transcribes audio again, and tries again what failed. */
   reprocess: ofTranscript(
     (state, { from_ms, to_ms, only_failed }: ReprocessInput, facts): Decision<Transcript, typeof JOB_DONE> => {
       const { now_ms } = facts;
@@ -150,14 +150,14 @@ export const windowMessages = messagesOf<Transcript>()({
     },
   ),
 
-  /** Nothing of it can be transcribed any more: its source or its layer is gone. */
+  /** Ends all windows: the source is deleted, or the layer is off. */
   stop_transcribing(state, _: unknown, facts): Decision<Transcript, typeof JOB_DONE> {
     if (state === null || (state.waiting.length === 0 && state.window === null)) return { reply: JOB_DONE };
     return { reply: JOB_DONE, ...changed(state, { ...state, waiting: [], window: null, retry: null }, facts) };
   },
 });
 
-/** `pipeline`: the number of the one that wants it. */
+/** `pipeline`: the number of the pipeline. */
 type ClaimInput = { token: string; run_id: string; lease_ms: number; window_ms: number; pipeline?: number };
 type ClaimedWindow =
   | { window: null }
@@ -173,12 +173,12 @@ function speechBefore({ failed }: Transcript, turns: readonly PageTurn[], to_ms:
   return { said_ms: lengthOf(said), not_understood_ms: lengthOf(not_understood) };
 }
 
-/** The window that a result is for; a lease that expired counts as long as nobody else has it. */
+/** The window of a result. An expired lease counts until another worker has the window. */
 export function heldWindow({ window }: Transcript, { number, token }: HeldWindow): Window | null {
   return window?.number === number && window.token === token ? window : null;
 }
 
-/** The transcript after a result that covers a window up to `to_ms`; `tail_at_ms`: when the rest of it was left over. */
+/** The transcript after a result that covers a window up to `to_ms`. `tail_at_ms`: when the rest was left over. */
 export function consumed(
   state: Transcript,
   { from_ms, to_ms }: Window,
@@ -202,10 +202,10 @@ export function consumed(
   return { ...state, waiting, covered, window: null, retry: null };
 }
 
-/** Why the rest of a window was not heard. `rest_ms`: so long the engine asked to be left alone. */
+/** Why the rest of a window was not heard. `rest_ms`: how long the engine asked to be left alone. */
 export type StoppedHearing = { code: string; rest_ms?: number | undefined };
 
-/** The transcript after a result that could not hear some of its window: `before` says what of that waited. */
+/** The transcript after a result that could not hear a part of its window. `before`: the transcript before it. */
 export function unheard(
   state: Transcript,
   { before, failed }: { before: Transcript; failed: FailedAudio[] },
@@ -218,7 +218,7 @@ export function unheard(
   return { ...state, covered: subtract(state.covered, parts.map(spanOf)), failed: withFailed(state.failed, parts) };
 }
 
-/** The rest of a window waits for its next try. After a last try that is audio which nobody has tried. */
+/** Makes the rest of a window wait for its next try. After the last try the audio behind it counts as untried. */
 export function resting(
   state: Transcript,
   { window, stopped, now_ms }: { window: Window; stopped: StoppedHearing; now_ms: number },
@@ -230,7 +230,7 @@ export function resting(
   return { ...state, retry: { from_ms, tries, not_before_ms: now_ms + restAfter(tries, WINDOW_TRIES, stopped) } };
 }
 
-/** Parts of one window that follow each other and failed for the same reason are one. */
+/** Joins neighbouring parts of one window that failed for the same reason. */
 function withFailed(failed: readonly FailedAudio[], parts: readonly FailedAudio[]): FailedAudio[] {
   const added: FailedAudio[] = [];
   for (const one of parts) {
@@ -241,7 +241,7 @@ function withFailed(failed: readonly FailedAudio[], parts: readonly FailedAudio[
   return [...failed, ...added].slice(-LIMITS.transcript_failures_kept_max);
 }
 
-/** After the end all of it may be run once more, page by page. */
+/** Queues the whole recording once more after its end, page by page. */
 export function beginFinalPass(state: Transcript, now_ms: number): Transcript {
   const { end_ms, waiting, covered } = state;
   if (end_ms === null || waiting.length > 0) return state;
@@ -253,7 +253,7 @@ export function beginFinalPass(state: Transcript, now_ms: number): Transcript {
   return { ...state, waiting: again, covered: [], final_pass: 'under_way' };
 }
 
-/** The number of times that a worker has claimed the audio that begins there. */
+/** How often a worker has claimed the audio that begins there. */
 function triesAt({ window, retry }: Transcript, from_ms: number): number {
   const rested = retry?.from_ms === from_ms ? retry.tries : 0;
   return window?.from_ms === from_ms ? Math.max(window.tries, rested) : rested;
@@ -281,8 +281,8 @@ function givenUp(state: Transcript, { from_ms, to_ms, code }: FailedAudio): Tran
 }
 
 /**
- * A window is audio of one page, as long as the rules say, with its gaps left out. It is due when it is full, its page or
- * the recording ends there, or nothing has joined it for a while.
+ * A window is audio of one page, up to the configured length, without its gaps. It is due when it is full, when its
+ * page or the recording ends there, or when nothing was added for a while.
  */
 export function nextWindow({ waiting, covered, end_ms, retry, window_ms }: Transcript): NextWindow | null {
   const [first] = waiting;
@@ -328,7 +328,7 @@ function changed(was: Transcript | null, next: Transcript, { self }: Facts): { n
   return { next, effects: dueEffects(was, next, self) };
 }
 
-/** Keeps the partition's index true: whether a window can be claimed, and from when on. `was`: null to set it anew. */
+/** Updates the partition's index: whether a window can be claimed, and from when. `was`: null to set it anew. */
 export function dueEffects(was: Transcript | null, is: Transcript, member: string): Effect[] {
   const place = { ...TRANSCRIBING_INDEX, member };
   return dueIndexEffects(place, { ...(was !== null && { was_ms: dueAt(was) }), is_ms: dueAt(is) });

@@ -1,2 +1,2 @@
-/** The index, of each partition, of transcripts with pages whose vectors are to be made, by when that is due. */
+/** The index of a partition's transcripts with pages whose vectors are to be made, by when that is due. */
 export const VECTORS_INDEX = { owner: 'vectors', index: 'due' };

@@ -3,13 +3,13 @@ import { LIMITS } from '../../src/domain/limits.js';
 import type { WaitingAudio } from './transcript_state.js';
 
 /**
- * Audio that is to be transcribed waits here until a worker claims a window of it. One window is claimed at a time, and the
- * next begins where its result ends. Audio stays until a result covers it. docs/architecture.md, "Jobs".
+ * Audio waits here until a worker claims a window of it. One window is claimed at a time, and the next begins where its
+ * result ends. Audio stays until a result covers it. docs/architecture.md, "Jobs".
  */
 
 const WAITING_AUDIO_MIN_MS = 50; // ours: shorter pieces between what was transcribed are left out
 
-/** In the order of the timeline; of too many, the nearest become one. */
+/** In the order of the timeline. Beyond the bound the nearest intervals become one. */
 export function inOrder(waiting: WaitingAudio[]): WaitingAudio[] {
   const sorted = [...waiting].sort((a, b) => a.from_ms - b.from_ms);
   const joined: WaitingAudio[] = [];

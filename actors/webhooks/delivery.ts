@@ -2,30 +2,30 @@ import { LIMITS } from '../../src/domain/limits.js';
 import type { AttemptVerdict } from '../../src/domain/webhooks.js';
 import type { QueuedDelivery } from '../actor.js';
 
-/** One event on its way to one endpoint, and how it stands. docs/rules.md, "Webhook endpoints and deliveries". */
+/** One event for one endpoint, and its status. docs/rules.md, "Webhook endpoints and deliveries". */
 
 /** One request that was sent, or may have been. */
 export type Attempt = {
   attempted_at_ms: number;
   status_code: number | null;
-  /** Text of the status line. */
+  /** The reason phrase of the status line. */
   reason: string | null;
-  /** A class of what went wrong; null for an answer of 2xx. */
+  /** The class of the failure; null for a status of 2xx. */
   error: string | null;
-  /** Until the status line, or until it was given up; null when no result was reported. */
+  /** Until the status line, or until the request was given up; null if no result was reported. */
   duration_ms: number | null;
 };
 
 export type AttemptResult = {
   sequence: number;
-  /** Of the claim; another one's result does not count. */
+  /** The token of the claim; a result under another token does not count. */
   token: string;
   attempt: Attempt;
   verdict: AttemptVerdict;
   retry_after_ms: number | null;
 };
 
-/** Handed out until the lease ends. */
+/** Claimed until the lease ends. */
 export type DeliveryClaim = QueuedDelivery & {
   attempts: Attempt[];
   token: string;
@@ -33,7 +33,7 @@ export type DeliveryClaim = QueuedDelivery & {
   lease_until_ms: number;
 };
 
-/** Waits to be tried again. */
+/** Waits for its next attempt. */
 export type WaitingDelivery = QueuedDelivery & { attempts: Attempt[]; due_at_ms: number };
 
 export type EndedDelivery = QueuedDelivery & {
@@ -50,10 +50,10 @@ export function eventMs({ log_id }: QueuedDelivery): number {
   return Number.parseInt(log_id, 10);
 }
 
-/** From here on it is not tried any more. */
+/** When it is given up. */
 export function deadlineMs(entry: QueuedDelivery): number {
   return eventMs(entry) + LIMITS.delivery_life_ms;
 }
 
-/** A delivery and where it lies: neither ended nor waiting, it is claimed or still in the queue. */
+/** A delivery and where it lies. If it is neither ended nor waiting, it is claimed or still in the queue. */
 export type FoundDelivery = { entry: QueuedDelivery; ended: EndedDelivery | null; waiting: WaitingDelivery | null };

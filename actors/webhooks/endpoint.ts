@@ -91,7 +91,7 @@ export const endpoint = defineActor<Endpoint>()({
       ),
     },
 
-    /** Gives the state of deliveries of the queue. */
+    /** Returns the state of queued deliveries. */
     find: {
       reads: true,
       records: ({ entries }: { entries: QueuedDelivery[] }, state) =>
@@ -206,7 +206,7 @@ function setStatus(state: Endpoint, status: EndpointStatus, facts: Facts): Decis
       return unreachable(status);
   }
 
-  /** It gets nothing new, and is looked at only for what is in flight. */
+  /** The endpoint gets no new deliveries; only those in flight are completed. */
   function silenced(next: Endpoint): Decision<Endpoint, Endpoint> {
     const effects: Effect[] = [
       { effect: 'unsubscribe', account_id, endpoint_id },
@@ -220,7 +220,7 @@ function remindToSweep(at_ms: number): Effect {
   return { effect: 'schedule_reminder', name: 'sweep', at_ms, message: { type: 'sweep' } };
 }
 
-/** Deliveries are kept as long as events are, what came of their attempts for longer. Rule E-023. */
+/** Deliveries are kept as long as events, results of attempts longer. Rule E-023. */
 function swept(state: Endpoint, facts: Facts): DoneDecision<Endpoint> {
   const { now_ms, certain_ms } = facts;
   const { entries } = facts.deliveryQueue();

@@ -23,45 +23,45 @@ import {
   TOO_MANY_FAILURES,
 } from './endpoint_state.js';
 
-/** From who posts: what came of earlier claims, and how many more it would take. */
+/** From a dispatcher: the results of earlier claims, and how many more deliveries it wants. */
 export type DeliveryRequest = {
   /** The account's present credential epoch, which fences the commit. */
   credential_epoch: number;
   results: AttemptResult[];
-  /** As many tokens as claims are wanted, each the id of who asks and random behind it. */
+  /** One token for each wanted claim: the id of the caller, and random characters. */
   tokens: string[];
-  /** Members that ended without giving back what they had claimed. */
+  /** Ended processes that left claims behind. */
   gone?: string[];
   /** A random number from 0 to 1. */
   jitter: number;
-  /** To the owner, should this disable the endpoint; it is asked for when it is needed. */
+  /** The mail to the owner if this disables the endpoint; asked for when needed. */
   mail?: { mail_id: string; sealed: Uint8Array };
 };
 
 export type DeliveriesTaken = {
   claims: DeliveryClaim[];
-  /** Results that came too late to count: somebody else has the delivery by now. */
+  /** The number of late results that do not count, since others have claimed the deliveries. */
   late: number;
-  /** When there is something to do again; null while there is nothing. */
+  /** When the endpoint is due again; null if nothing waits. */
   next_at_ms: number | null;
   disabled: boolean;
   ended: { outcome: EndedDelivery['outcome']; event_ms: number }[];
 };
-/** Nothing was done: it takes the same message again, with the mail. */
+/** Nothing was done: the caller sends the same message again, with the mail. */
 export type MailNeeded = { mail_needed: true; account_id: string; url: string };
 export type DeliveryReply = DeliveriesTaken | MailNeeded;
 
-/** Looked at in one batch, of those that wait to be tried again. */
+/** The number of waiting deliveries that one batch reads. */
 export const WAITING_READ_MAX = 64;
-/** Of the delivery queue: as many as may be claimed, and some that were cancelled. */
+/** The number of queue entries that one batch reads: as many as may be claimed, and some that were cancelled. */
 export const QUEUE_READ_MAX = 2 * LIMITS.endpoint_in_flight_max;
-/** Without free slots here, another worker may take over after this time. */
+/** If this dispatcher has no free slots, another may take over after this time. */
 const NO_SLOTS_MS = 5_000;
 const CANCELLED_BATCHES_MAX = 32;
 
 /**
- * One batch of work: what came back, what was lost, what is claimed next. Deliveries are written field by field: spread into
- * a larger object, each would take 2 µs more.
+ * One batch: takes results, gives up lost claims, makes new claims. Deliveries are written field by field, since
+ * spreading each into a larger object takes 2 µs more.
  */
 export class EndpointDeliveries {
   /** A copy of its own, since a batch changes it several times for each delivery. */
@@ -69,7 +69,7 @@ export class EndpointDeliveries {
   readonly #asked: DeliveryRequest;
   readonly #facts: Facts;
   readonly #now_ms: number;
-  /** By so much the clock may be ahead: no delivery is given up for that. */
+  /** How far the clock may be ahead: no delivery is given up within this time. */
   readonly #uncertain_ms: number;
   readonly #last: number;
   /** The waiting deliveries that were loaded. */
@@ -77,7 +77,7 @@ export class EndpointDeliveries {
   readonly #effects: Effect[] = [];
   readonly #claimed: DeliveryClaim[] = [];
   readonly #ended: DeliveriesTaken['ended'] = [];
-  /** When the next of those that wait is due, as far as this batch has seen. */
+  /** When the next waiting delivery is due, as far as this batch has read. */
   #due_at_ms = Number.POSITIVE_INFINITY;
   #late = 0;
   #is_disabled_now = false;
@@ -174,12 +174,12 @@ export class EndpointDeliveries {
     }
   }
 
-  /** The circuit has opened since it was sent: it says nothing that those which opened it did not say. */
+  /** The circuit has opened since this attempt was sent, so its failure does not count again. */
   #wasSentBeside({ claimed_at_ms }: DeliveryClaim): boolean {
     return isCircuitOpen(this.#state) && claimed_at_ms < this.#state.probe_at_ms;
   }
 
-  /** Whoever had claimed these has not come back in time, or never will: nobody knows whether they were posted. */
+  /** The claims of dispatchers that did not report in time. Whether these deliveries were posted is unknown. */
   #takeBackLost(): void {
     for (const claim of this.#state.claims.filter((one) => this.#isLost(one))) {
       this.#release(claim);
@@ -220,7 +220,7 @@ export class EndpointDeliveries {
     this.#due_at_ms = Math.min(this.#due_at_ms, at_ms);
   }
 
-  /** Takes up what is due, whatever has waited longest first, until there are enough claims. */
+  /** Claims due deliveries, those that have waited longest first, up to the number wanted. */
   #claim(): void {
     const waiting = this.#waiting;
     const { entries } = this.#facts.deliveryQueue();
@@ -315,7 +315,7 @@ export class EndpointDeliveries {
     if (too_many.length > 0) this.#set({ cancelled: cancelled.slice(too_many.length) });
   }
 
-  /** When there is something to do, should nothing happen before. */
+  /** When the endpoint is due if nothing happens before. */
   #nextAt(): number | null {
     const lease_ends_at = leaseEndsAt(this.#state) ?? Number.POSITIVE_INFINITY;
     const { standing, taken, claims, probe_at_ms } = this.#state;

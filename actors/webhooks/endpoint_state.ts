@@ -23,22 +23,22 @@ export type Endpoint = NewEndpoint & {
   /** Deliveries in a row that ended as failed. */
   failure_count: number;
   last_success_at_ms: number | null;
-  /** Raised by disabling: deliveries of an earlier one are cancelled. */
+  /** Raised when the endpoint is disabled, which cancels deliveries of earlier numbers. */
   enablement: number;
-  /** The account's credential epoch under which deliveries are made, as last seen. */
+  /** The account's credential epoch for new deliveries, as last read. */
   account_epoch: number;
-  /** The queue up to this number has been read. */
+  /** The number up to which the queue was read. */
   taken: number;
   claims: DeliveryClaim[];
-  /** Deliveries in the collection of the present batch. */
+  /** The number of waiting deliveries of the present batch. */
   waiting: number;
-  /** Collections of batches that were cancelled with something in them. */
+  /** Collections of cancelled batches that are not empty. */
   cancelled: { batch: string; at_ms: number }[];
-  /** Retryable failures of attempts in a row; from `circuit_opens_after` on the circuit is open. */
+  /** Retryable failures of attempts in a row; at `circuit_opens_after` the circuit opens. */
   retryable_failures: number;
-  /** While the circuit is open: no attempt before this. */
+  /** The time of the next attempt while the circuit is open. */
   probe_at_ms: number;
-  /** On which list of staff's it stands, and since when it is so; null for none. */
+  /** The list of unhealthy endpoints that holds it, and since when; null for none. */
   trouble: { is: Trouble; since_ms: number } | null;
 };
 
@@ -52,7 +52,7 @@ export type Trouble = (typeof TROUBLES)[number];
 export type NewEndpoint = {
   account_id: string;
   url: string;
-  /** All when empty. */
+  /** All types when empty. */
   topics: EventType[];
   /** The signing key, sealed with the server key. */
   sealed_secret: Uint8Array;
@@ -64,18 +64,18 @@ export type Standing =
   | { status: 'paused'; since_ms: number }
   | { status: 'disabled'; reason: typeof TOO_MANY_FAILURES | null; since_ms: number };
 
-/** List of an account. */
+/** The list of an account's endpoints. */
 export const ENDPOINTS = 'endpoints';
 /** Collection: deliveries that have ended, by number, in the order of their ends. */
 export const ENDED = 'ended';
 export const TOO_MANY_FAILURES = 'consecutive_failures';
 
-/** The collection of the deliveries of one batch that wait to be tried again, in the order in which they are due. */
+/** The collection of one batch's deliveries that wait for their next attempt, by when they are due. */
 export function batchOf({ enablement, account_epoch }: { enablement: number; account_epoch: number }): string {
   return `waiting:${enablement}.${account_epoch}`;
 }
 
-/** Whether something of this batch may wait to be tried again; a batch that only begins holds nothing. */
+/** Whether deliveries of this batch may wait; a batch that has just begun has none. */
 export function mayWait(state: Endpoint, credential_epoch: number): boolean {
   return state.waiting > 0 && state.account_epoch === credential_epoch;
 }

@@ -1,12 +1,12 @@
 import type { Decision, Effect, Facts } from '../actor.js';
 import { type Endpoint, isCircuitOpen, TOO_MANY_FAILURES, type Trouble } from './endpoint_state.js';
 
-/** Where staff find endpoints in trouble: one list in each partition, in the order of since when they are so. */
+/** The lists of unhealthy endpoints for staff: one in each partition, by since when each is unhealthy. */
 export function unhealthyIndex(trouble: Trouble): { owner: string; index: string } {
   return { owner: 'staff', index: `endpoints_${trouble}` };
 }
 
-/** The decision, and the endpoint on the list that it belongs on by then. */
+/** Moves the endpoint to the list that it belongs on after a decision. */
 export function listIfUnhealthy<Reply>(
   decision: Decision<Endpoint, Reply>,
   { trouble: before }: Endpoint,
@@ -45,7 +45,7 @@ function troubleOf(state: Endpoint): Trouble | null {
   }
 }
 
-/** Failures that open the circuit began before that. */
+/** When the failures that opened the circuit began. */
 function sinceMs({ standing }: Endpoint, trouble: Trouble, failing_since_ms: number): number {
   return trouble === 'circuit_open' || trouble === 'failing' ? failing_since_ms : standing.since_ms;
 }
