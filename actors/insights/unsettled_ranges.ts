@@ -115,7 +115,7 @@ export function thinned(input: Settled, read: Pick<Read, 'record'>): number[] {
   );
 }
 
-/** What exceeds one commit is searched again. */
+/** The rest is searched again if it exceeds one commit. */
 function leftOf({ found, left, stream_id }: Settled, { to_ms }: Unsettled): Settled['left'] {
   const [next] = found.slice(LIMITS.found_conversations_max);
   if (next === undefined) return left;

@@ -24,7 +24,7 @@ export type AuthSession = NewAuthSession & {
 
 type NewAuthSession = {
   email: string;
-  /** The grant to come, without the account, which follows from the email. */
+  /** The grant to come; its account follows from the email. */
   request: Pick<NewGrant, 'client_id' | 'name' | 'scopes' | 'audience' | 'issuer' | 'code'>;
   /** The value of `auth_session` is derived from this seed. */
   seed: Uint8Array;
@@ -33,13 +33,13 @@ type NewAuthSession = {
 
 export type AuthSessionMessage = MessageOf<typeof authSession>;
 
-/** The fields of a grant that are known only when somebody has signed in. */
+/** The fields of a grant that are known only after sign-in. */
 export type GrantOwner = Pick<NewGrant, 'account_id' | 'issued_under' | 'seed' | 'key_id'>;
 
 export const INVALID_SESSION = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');
 const WRONG = oauthError('insufficient_authorization', 'The code is wrong or has expired; enter the emailed code.');
 
-/** One that waits for its code. */
+/** The sign-in waits for its code. */
 const open = given((state: AuthSession | null, { now_ms }) => {
   if (state === null || now_ms >= state.created_at_ms + LIMITS.auth_session_life_ms) return INVALID_SESSION;
   return state.step === 'asked' ? state : INVALID_SESSION;
@@ -82,7 +82,7 @@ export const authSession = defineActor<AuthSession>()({
       },
     ),
 
-    /** With a right code: opens the grant for the account behind the email, once. */
+    /** After a right code: opens the grant of the account behind the email, once. */
     complete: open((session, { grant_id, owner, tried }: Completion, { now_ms }): AuthDecision => {
       if (!isRight(session.code, tried, now_ms)) return { reply: WRONG };
       const grant: NewGrant = { ...session.request, ...owner, verified_at_ms: now_ms };
@@ -95,7 +95,7 @@ export const authSession = defineActor<AuthSession>()({
   },
 });
 
-/** `tried`: the code that was judged right. */
+/** `tried`: the code that was right. */
 type Completion = { grant_id: string; owner: GrantOwner; tried: TriedCode };
 
 type AuthDecision = Decision<AuthSession, AuthSession | OauthError>;

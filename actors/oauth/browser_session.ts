@@ -4,7 +4,7 @@ import { type Decision, DONE, defineActor, type Effect, type Facts, given, type 
 import { type Erase, erased } from '../erase.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
-/** A person signed in at our pages: other first-party browser apps need no new code. Rules C-036 to C-042. */
+/** A person's sign-in in a browser: other first-party browser apps need no new code. Rules C-036 to C-042. */
 export type BrowserSession = NewBrowserSession & { last_used_at_ms: number };
 
 export type NewBrowserSession = {
@@ -13,7 +13,7 @@ export type NewBrowserSession = {
   /** The cookie is derived from this seed. */
   seed: Uint8Array;
   key_id: string;
-  /** Signing out everywhere ends it together with all grants. */
+  /** Ends with all grants when the person signs out everywhere. */
   issued_under: { account: number; grants: number };
   verified_at_ms: number;
 };
@@ -45,10 +45,10 @@ export const browserSession = defineActor<BrowserSession>()({
       };
     },
 
-    /** The session, without extending it. */
+    /** Reads the session without extending it. */
     view: { reads: true, decide: live((session) => ({ reply: session })) },
 
-    /** The session; it now counts as used. */
+    /** Reads and extends the session. */
     use: {
       reads: true,
       decide: live((session, _: unknown, { now_ms }) => {
@@ -71,12 +71,12 @@ function finish(state: BrowserSession | null, _: unknown, { self }: Facts): Deci
   return { reply: DONE, next: null, effects: [unlisted, CANCEL_EXPIRY] };
 }
 
-/** When it ends if it is not used again. */
+/** When the session ends without another use. */
 export function browserSessionEndMs({ last_used_at_ms, verified_at_ms }: BrowserSession): number {
   return Math.min(last_used_at_ms + LIMITS.browser_session_idle_ms, verified_at_ms + LIMITS.browser_session_life_ms);
 }
 
-/** The index of an account's browser sessions under a credential epoch of its grants. */
+/** The index of an account's browser sessions under one credential epoch of its grants. */
 export function browserSessionIndex(grants_epoch: number): string {
   return `browser_sessions:${grants_epoch}`;
 }

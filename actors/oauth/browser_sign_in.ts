@@ -16,20 +16,20 @@ import {
 import type { GrantMessage, NewGrant } from './grant.js';
 
 /**
- * One way through our pages, from /oauth/authorize to the redirect back, or from a page for account holders back to it.
- * It holds the whole request, so that nothing a form sends can change what is consented to.
+ * A sign-in in the browser, from /oauth/authorize to the redirect back, or from a page for account holders back to it.
+ * It stores the whole request, so that no form can change what is consented to.
  */
 export type BrowserSignIn = NewBrowserSignIn & {
   created_at_ms: number;
   wrong: number;
-  /** The browser session that the last right code began. */
+  /** The browser session of the last right code. */
   session: NewSessionSeed | null;
   step: Step;
 };
 
 export type NewBrowserSignIn = {
   goal: Goal;
-  /** Where it may be finished: a keyed hash of that browser's cookie. */
+  /** The browser that may finish it: a keyed hash of its cookie. */
   browser: string;
   /** The form token is derived from this seed. */
   seed: Uint8Array;
@@ -38,30 +38,30 @@ export type NewBrowserSignIn = {
 
 export type Goal = ({ to: 'client' } & ClientGoal) | { to: 'page'; page: AccountPage };
 
-/** Back to a client, with a grant. */
+/** Ends with a redirect to a client, with a grant. */
 export type ClientGoal = {
   /** The grant to come, without the account. */
   request: Pick<NewGrant, 'client_id' | 'name' | 'scopes' | 'audience' | 'issuer'> & {
     code: { challenge: string; redirect_uri: string };
   };
   client_name: string;
-  /** Sent back with the answer, as the client gave it. */
+  /** Returned with the answer, as the client sent it. */
   state: string | null;
-  /** Third-party clients: the person is asked. */
+  /** Whether the person is asked for consent: for third-party clients. */
   needs_consent: boolean;
 };
 
-/** Our own pages for people who have, or begin, an account: their browser session is all that such a sign-in makes. */
+/** For the server's own pages: such a sign-in makes only a browser session. */
 export type AccountPage = 'restore' | 'invitations';
 
 type Step =
   | { at: 'email' }
-  /** Signed in already: continue as this account or with another email. */
+  /** Already signed in: continue with this account or with another email. */
   | { at: 'accounts'; email: string; session_id: string }
-  /** The latest codes count, the newest first: mails may come late, or twice. */
+  /** The latest codes are valid, newest first, since mails may come late or twice. */
   | CodeStep
   | { at: 'consent'; email: string; owner: SignedInAccount }
-  /** A right code, on a page that makes no accounts, for an address that none is behind. */
+  /** A right code for an address without an account, on a page that makes none. */
   | { at: 'no_account'; email: string }
   | { at: 'done'; answer: SignInAnswer; at_ms: number }
   /** Too many wrong codes. */
@@ -70,30 +70,29 @@ type Step =
 type CodeStep = { at: 'code'; email: string; codes: EmailedCode[]; last_send: LastSend };
 
 /**
- * The outcome of the last request for a code: the first one was sent, another one, or none, since the address had its
- * share.
+ * The outcome of the last request for a code: the first was sent, another was sent, or none since the budget is spent.
  */
 type LastSend = 'first' | 'again' | 'none';
 
 export type SignedInAccount = Pick<NewGrant, 'account_id' | 'issued_under' | 'verified_at_ms'>;
 
-/** The answer to a sign-in; a grant's code is derived from its id, seed and key. A page is only redirected to. */
+/** The answer to a sign-in. A grant's code is derived from its id, seed and key; the page redirects only. */
 export type SignInAnswer =
   | { granted: Pick<NewGrant, 'seed' | 'key_id'> & { grant_id: string } }
   | { denied: true }
   | { entered: true };
 
-/** A browser session that may begin in this batch. */
+/** The browser session that may begin with this message. */
 export type NewSessionSeed = { id: string; seed: Uint8Array; key_id: string };
 
-/** A grant that may be opened in this batch. */
+/** The grant that may be opened with this message. */
 export type NewGrantSeed = { grant_id: string; seed: Uint8Array; key_id: string };
 
 export type BrowserSignInMessage = MessageOf<typeof browserSignIn>;
 
 const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
 
-/** One that is not over. Whatever does not fit its step changes nothing: the reply shows where it stands, and the page follows. */
+/** A sign-in in progress. A message that does not fit its step changes nothing; the reply shows the present step. */
 const present = given((state: BrowserSignIn | null, { now_ms }) =>
   state === null || now_ms >= state.created_at_ms + LIMITS.browser_sign_in_life_ms ? GONE : state,
 );
@@ -141,7 +140,7 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
       ]);
     }),
 
-    /** After a right code: the account behind that email. Its browser session begins. */
+    /** After a right code: begins the browser session of the account behind the email. */
     enter: present((state, { email, account, session, grant, tried }: Entered, { now_ms }): SignInDecision => {
       const { goal, step } = state;
       // The account was looked up before this batch: meanwhile another email may have been entered.
@@ -158,14 +157,14 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
       return granted(entered, { goal, owner, grant }, now_ms, [opened]);
     }),
 
-    /** After a right code: there is no account behind that email, and none is to be made. */
+    /** After a right code: the email has no account, and none may be made. */
     no_account: present((state, { email, tried }: { email: string; tried: TriedCode }, { now_ms }): SignInDecision => {
       const { step } = state;
       if (!isVerified(step, tried, now_ms) || step.email !== email) return { reply: state };
       return to(state, { at: 'no_account', email });
     }),
 
-    /** As the account of the live session that was offered; the caller has looked it up. */
+    /** Continues with the account of the offered browser session, which the caller has checked. */
     continue: present(
       (state, { owner, grant }: { owner: SignedInAccount; grant: NewGrantSeed }, { now_ms }): SignInDecision => {
         const { goal, step } = state;
@@ -195,7 +194,7 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
 
 type SignInDecision = Decision<BrowserSignIn, BrowserSignIn>;
 type CodeDecision = Decision<BrowserSignIn, JudgedSignIn>;
-/** A sign-in after a code was judged; `verified` by a right one, which changes nothing by itself. */
+/** The sign-in after a code was judged; `verified` if the code was right. */
 type JudgedSignIn = Omit<BrowserSignIn, 'step'> & { step: Step | { at: 'verified'; email: string } };
 type OpenedSignIn = { sign_in: NewBrowserSignIn; signed_in: { session_id: string; email: string } | null };
 type Entered = {
@@ -203,11 +202,11 @@ type Entered = {
   account: Pick<NewBrowserSession, 'account_id' | 'issued_under'>;
   session: NewSessionSeed;
   grant: NewGrantSeed;
-  /** The code that was judged right. */
+  /** The code that was right. */
   tried: TriedCode;
 };
 
-/** Whether a code is asked for, and this is one that counts. */
+/** Whether the sign-in waits for a code and this one counts. */
 function isVerified(step: Step, tried: TriedCode, now_ms: number): step is CodeStep {
   return step.at === 'code' && step.codes.some((code) => isRight(code, tried, now_ms));
 }
@@ -217,7 +216,7 @@ function to(state: BrowserSignIn, step: Step, effects: Effect[] = []): SignInDec
   return { reply: next, next, effects };
 }
 
-/** Opens the grant and finishes; the same form sent twice then finds the same answer. */
+/** Opens the grant and finishes; the same form sent twice gets the same answer. */
 function granted(
   state: BrowserSignIn,
   { goal, owner, grant }: { goal: ClientGoal; owner: SignedInAccount; grant: NewGrantSeed },

@@ -3,12 +3,13 @@ import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { type Decision, defineActor, type Effect, given, type MessageOf } from '../actor.js';
 
 /**
- * The mutable state of an OAuth client (the id is its client_id): secrets, use, whether it is disabled. Its fixed fields are stored elsewhere: a first-party one in the operator's file, any other in its registration.
+ * The mutable state of an OAuth client (the id is its client_id): secrets, last use, whether it is disabled. Its fixed
+ * fields are in the operator's file (first-party) or in its registration.
  */
 export type ClientState = {
-  /** `file`: a first-party client. `staff` made it by hand. `registered`: it registered itself, and ends when unused. */
+  /** `file`: a first-party client. `staff`: made by staff. `registered`: it registered itself, and ends when unused. */
   origin: 'file' | 'staff' | 'registered';
-  /** Valid secrets, newest first. A client of the file has none at first: then those in the file are valid. */
+  /** Valid secrets, newest first. Until the first change, a client of the file has those of the file. */
   secrets: ClientSecret[];
   registered_at_ms: number;
   disabled_at_ms: number | null;
@@ -16,15 +17,15 @@ export type ClientState = {
   last_used_at_ms: number | null;
 };
 
-/** A secret as it is kept: its hash, and when it ends where another has taken its place. */
+/** A secret's hash, and when the secret ends once another has replaced it. */
 export type ClientSecret = { hash: string; until_ms: number | null };
 
 export type ClientMessage = MessageOf<typeof client>;
 
-/** `state` is null for a client of the file of which nothing was changed, and for one that is not there. */
+/** `state` is null for an unchanged client of the file and for an unknown client. */
 export type ClientView = { state: ClientState | null };
 
-/** Where staff find the clients that the file does not name: one list in each partition. */
+/** The list of clients that the file does not name, for staff; one in each partition. */
 export const CLIENT_INDEX = { owner: 'staff', index: 'clients' } as const;
 
 const UNKNOWN = refuse('NOT_FOUND', 'There is no such client.');
@@ -52,7 +53,7 @@ export const client = defineActor<ClientState>()({
 
     view: { reads: true, decide: (state): ClientDecision => ({ reply: { state } }) },
 
-    /** `file_hashes`: those of the client's entry in the file; null for a client that has none. */
+    /** `file_hashes`: the hashes of the client's entry in the file; null without an entry. */
     rotate_secret(
       state,
       { hash, at_once, file_hashes }: { hash: string; at_once: boolean; file_hashes: string[] | null },
@@ -100,12 +101,12 @@ export const client = defineActor<ClientState>()({
 type InFile = { in_file: boolean };
 type ClientDecision = Decision<ClientState, ClientView>;
 
-/** Whether a use is to be noted, given when the last one was. */
+/** Whether to record a use, given the time of the last one. */
 export function isTouchDue(last_used_at_ms: number | null, now_ms: number): boolean {
   return last_used_at_ms === null || now_ms >= last_used_at_ms + LIMITS.client_touch_every_ms;
 }
 
-/** A client of the file gets an entity with the first thing that changes of it. */
+/** A client of the file gets an entity with its first change. */
 function presentOf(state: ClientState | null, in_file: boolean, now_ms: number): ClientState | Refusal {
   if (state !== null || !in_file) return state ?? UNKNOWN;
   return { origin: 'file', secrets: [], registered_at_ms: now_ms, disabled_at_ms: null, last_used_at_ms: null };

@@ -17,9 +17,9 @@ export type Grant = NewGrant & { created_at_ms: number; stage: CodeStage | LiveS
 export type NewGrant = {
   account_id: string;
   client_id: string;
-  /** The installation's label, or the client's name where it gave none. */
+  /** The installation's label, or else the client's name. */
   name: string;
-  /** As the client requested them. */
+  /** The scopes that the client requested. */
   scopes: string[];
   audience: Audience;
   issuer: Issuer;
@@ -29,7 +29,7 @@ export type NewGrant = {
   issued_under: { account: number; grants: number };
   /** When the emailed code behind it was entered; refreshing does not renew it. */
   verified_at_ms: number;
-  /** The exchange of the code must prove this challenge and name this redirect URI; null: native sign-in. */
+  /** The challenge and redirect URI that the exchange of the code must prove; null for native sign-in. */
   code: { challenge: string; redirect_uri: string | null };
 };
 
@@ -37,29 +37,29 @@ type CodeStage = { status: 'code' };
 
 export type LiveStage = {
   status: 'live';
-  /** Null for a grant that was brought in from an earlier system. */
+  /** Null for a grant that was imported from an earlier system. */
   exchanged_at_ms: number | null;
   /** Counts refresh tokens; the present one is `generation`. */
   generation: number;
   turned_at_ms: number;
-  /** Whether any token that came with the present generation was used. */
+  /** Whether a token of the present generation was used. */
   successor_used: boolean;
-  /** The narrowing that the refresh of the present generation asked for: a retry must ask for the same. */
+  /** The narrower scopes that the present generation was asked for; a retry must ask for the same. */
   asked: Narrowing;
 };
 
-/** The most that a client asks for; null means all that was granted. */
+/** The scopes that a client asks for at most; null for all granted ones. */
 export type Narrowing = { scopes: string[] | null; audience: Audience | null };
 
 export type LiveGrant = Grant & { stage: LiveStage };
 
 export type GrantMessage = MessageOf<typeof grant>;
 
-/** Tokens to be made: for these scopes and this audience, with the grant's present generation. */
+/** The tokens to make: their scopes and audience, in the grant's present generation. */
 export type IssuedGrant = { grant: LiveGrant; scopes: string[]; audience: Audience };
 
 const ENDED = refuse('UNAUTHORIZED', 'The grant has ended.');
-/** One text for whatever is wrong with a code, and one for a refresh token: who guesses learns nothing. */
+/** One text for every fault of a code, and one for every fault of a refresh token, so that guessing reveals nothing. */
 export const NO_CODE = oauthError(
   'invalid_grant',
   'The authorization code is unknown, used, expired or not for this request.',
@@ -81,7 +81,7 @@ export const grant = defineActor<Grant>()({
       return { reply: next, next, effects: [scheduleExpiry(now_ms + LIMITS.oauth_code_life_ms)] };
     },
 
-    /** From an earlier system, with the first refresh token already in the client's hands. */
+    /** Imported from an earlier system; the client has the first refresh token already. */
     bring_in(state, { grant, created_at_ms }: { grant: NewGrant; created_at_ms: number }, facts) {
       if (state !== null) return { reply: state };
       const { now_ms } = facts;
@@ -97,7 +97,7 @@ export const grant = defineActor<Grant>()({
       }),
     },
 
-    /** The bearer showed an access token of this generation, which the caller has verified. */
+    /** A caller presented an access token of this generation, which was verified. */
     use: {
       reads: true,
       decide(state, { generation }: { generation: number }, { now_ms }): Decision<Grant, Grant> {
@@ -109,7 +109,7 @@ export const grant = defineActor<Grant>()({
       },
     },
 
-    /** By who has shown the code. */
+    /** A client presented the code. */
     exchange(state, { client_id, challenge, redirect_uri, asked }: Exchange, facts): TokenDecision {
       const { now_ms } = facts;
       if (state === null || state.client_id !== client_id) return { reply: NO_CODE };
@@ -129,7 +129,7 @@ export const grant = defineActor<Grant>()({
       return { reply: issued(next, asked), next, effects };
     },
 
-    /** By who has shown the refresh token of this generation. */
+    /** A client presented the refresh token of this generation. */
     refresh(state, { client_id, generation, asked }: Refresh, facts): TokenDecision {
       const { now_ms } = facts;
       if (state === null || !isLive(state) || state.client_id !== client_id) return { reply: NO_TOKEN };
@@ -161,7 +161,7 @@ export const grant = defineActor<Grant>()({
 });
 
 type TokenDecision = Decision<Grant, IssuedGrant | OauthError>;
-/** `challenge` is made of the verifier. */
+/** `challenge`: computed from the verifier. */
 type Exchange = { client_id: string; challenge: string; redirect_uri: string | null; asked: Narrowing };
 type Refresh = { client_id: string; generation: number; asked: Narrowing };
 /** Its client, or its account under the present credential epoch of its grants. */
@@ -172,7 +172,7 @@ function listed({ account_id, issued_under, created_at_ms }: Grant, { self }: Fa
   return { effect: 'add_to_index', owner: account_id, index, member: self, order: created_at_ms };
 }
 
-/** Before its code is exchanged it is on no index. */
+/** A grant is on no index before its code is exchanged. */
 function ended(state: Grant, { self }: Facts): { next: null; effects: Effect[] } {
   const { account_id, issued_under } = state;
   const index = grantIndex(issued_under.grants);
@@ -192,7 +192,7 @@ export function grantIndex(grants_epoch: number): string {
   return `grants:${grants_epoch}`;
 }
 
-/** With the first refresh token, which has no predecessor that could be shown again. */
+/** The first refresh token has no predecessor that could be reused. */
 function firstLive({ exchanged_at_ms, now_ms }: { exchanged_at_ms: number | null; now_ms: number }): LiveStage {
   const asked: Narrowing = { scopes: null, audience: null };
   return { status: 'live', exchanged_at_ms, generation: 1, turned_at_ms: now_ms, successor_used: true, asked };

@@ -5,8 +5,8 @@ import { scheduleExpiry } from '../expiry.js';
 import type { GrantMessage, NewGrant } from './grant.js';
 
 /**
- * A refresh token that an earlier system gave out; the id is its SHA-256 in hexadecimal digits. It leads to the grant
- * that it was brought in with, whose first generation it is.
+ * A refresh token of an earlier system; the id is its SHA-256 in hexadecimal. It leads to the grant that was imported
+ * with it.
  */
 export type ImportedToken = { grant_id: string };
 

@@ -26,20 +26,20 @@ export type SigningKeysMessage = MessageOf<typeof signingKeys>;
 
 type AddedKey = {
   key: Pick<SigningKey, 'kid' | 'public_jwk' | 'sealed_private'>;
-  /** `later`: after it was published for long enough. */
+  /** `later`: once it has been published for long enough. */
   signs_from: 'now' | 'later';
-  /** The newest key that whoever adds this one has seen; null when there was none. */
+  /** The newest key that the caller has read; null if there was none. */
   expected_newest_kid: string | null;
 };
 
-/** The id of the one that there is. */
+/** The id of the present key. */
 export const SIGNING_KEYS_ID = 'oauth';
 
 /** Beyond a token's validity, for clocks and for processes that have not read the successor yet. */
 const SLACK_MS = 5 * 60_000;
-/** The successor has signed for so long: no token of the key before it is alive. */
+/** How long the successor must have signed before a key is removed: no token of the old key is valid then. */
 const KEPT_MS = LIMITS.oauth_access_life_ms + SLACK_MS;
-/** More are alive only when somebody rotates again and again within an hour. */
+/** More keys exist only if somebody rotates repeatedly within an hour. */
 const KEYS_MAX = 16;
 
 export const signingKeys = defineActor<SigningKeysState>()({
@@ -84,7 +84,7 @@ function livingKeys(state: SigningKeysState | null, now_ms: number): SigningKey[
   return keys.filter((_, index) => now_ms < deadAtMs(keys, index));
 }
 
-/** When no token that a key has signed can be alive any more; never, while it is the newest. */
+/** When every token of a key has expired; never for the newest key. */
 function deadAtMs(keys: readonly SigningKey[], index: number): number {
   return Math.min(...keys.slice(index + 1).map(({ signs_from_ms }) => signs_from_ms)) + KEPT_MS;
 }

@@ -9,17 +9,17 @@ type ImportPointer = { id: string };
 export const IMPORTS = 'imports';
 export const REFS = 'refs';
 
-/** Bytes of the piece of a file that begins at an offset. */
+/** The length of the piece that begins at an offset. */
 export function pieceBytes({ size_bytes }: Pick<Import, 'size_bytes'>, offset: number): number {
   return Math.min(LIMITS.import_piece_bytes, size_bytes - offset);
 }
 
-/** How much of it has come. */
+/** The number of bytes that have arrived. */
 export function receivedBytes({ stage, size_bytes }: Import): number {
   return 'received_bytes' in stage ? stage.received_bytes : size_bytes;
 }
 
-/** Null where a piece may begin at an offset: at the next one, or at one that has come. */
+/** Null if a piece may begin at this offset: the next one, or one that has arrived. */
 export function wrongOffset(item: Import, offset: number): Refusal | null {
   const received_bytes = receivedBytes(item);
   const begins_piece = offset % LIMITS.import_piece_bytes === 0 && offset < item.size_bytes;
@@ -48,7 +48,7 @@ export function recordOf(id: string): RecordQuery {
   return { collection: IMPORTS, id };
 }
 
-/** Whether it comes before a place in a list that goes from low to high. */
+/** Whether an import comes before a place in an ascending list. */
 export function isBefore(one: { id: string; order: number }, place: { id: string; order: number }): boolean {
   return one.order === place.order ? one.id < place.id : one.order < place.order;
 }
@@ -66,7 +66,7 @@ export function withOpen(state: Imports, item: OpenImport): Imports {
   return { ...state, open: state.open.map((one) => (one.id === item.id ? item : one)) };
 }
 
-/** Its pieces are to be removed: those that have come, and one that may be on its way. */
+/** Pieces to remove: those that have arrived, and one that may be arriving. */
 export function withoutOpen(state: Imports, item: Import): Imports {
   const pieces = Math.ceil(Math.min(receivedBytes(item) + 1, item.size_bytes) / LIMITS.import_piece_bytes);
   return {

@@ -49,18 +49,18 @@ export type ImportsMessage = MessageOf<typeof imports>;
 /** The next work for a worker. */
 export type ImportWork =
   | { work: 'process'; item: ClaimedImport }
-  /** The pieces of one that has ended. */
+  /** The pieces of an import that has ended. */
   | { work: 'remove'; import_id: string; pieces: number }
   | { work: 'none' };
 type OfImport = { import_id: string };
 type HeldImport = OfImport & { claim: string };
 type OneImport = Decision<Imports, Import>;
 type NewImport = Omit<Import, 'stage' | 'created_at_ms'> & {
-  /** Begins anew where the import under this reference is the one that is named. */
+  /** Begins anew if the import under this reference is the one named here. */
   instead_of?: string;
 };
 type Piece = OfImport & { offset: number; stream_id: string };
-/** `only_open`: none that is done or has failed. */
+/** `only_open`: neither done nor failed. */
 type ImportsQuery = { range: RangeQuery; only_open?: boolean | undefined };
 type ImportJob = { tries: number; item: ClaimedImport };
 const NEW: Imports = { open: [], removing: [], forget_at_ms: null };
@@ -86,7 +86,7 @@ const ofHeldImport = given((state: Imports | null, _facts: Facts, { import_id }:
   state?.open.some(({ id }) => id === import_id) ? state : NO_IMPORT,
 );
 
-/** Imports are jobs once all bytes have come. */
+/** An import is a job once all its bytes have arrived. */
 const importJobs = workerMessages<Imports, HeldImport, ImportJob, JobFailure & { message: string }>({
   given: ofHeldImport,
   not_held: NOT_YOURS,
@@ -116,7 +116,7 @@ export const imports = defineActor<Imports>()({
   home: 'id',
   schema: 1,
   messages: {
-    /** The source of recordings whose import names none. `instead_of`: the one that was deleted. */
+    /** The source of recordings whose import names none. `instead_of`: a deleted source. */
     default_source(
       state,
       { new_source_id, instead_of }: { new_source_id: string; instead_of?: string },
@@ -126,7 +126,7 @@ export const imports = defineActor<Imports>()({
       return { reply: { source_id: new_source_id }, next: { ...(state ?? NEW), source_id: new_source_id } };
     },
 
-    /** The same again gets the same import: the first one's name, time and source hold. */
+    /** A repetition gets the first import, with its name, time and source. */
     register: {
       records: ({ import_ref }: NewImport): RecordQuery[] => [{ collection: REFS, id: import_ref }],
       further: ({ import_ref }: NewImport, _state, read) => knownRecord(import_ref, read),
@@ -170,7 +170,7 @@ export const imports = defineActor<Imports>()({
       },
     },
 
-    /** A piece lies in the blob store. After the last one a worker goes on. */
+    /** A piece is stored in the blob store. After the last one a worker continues. */
     received: {
       records: ({ import_id }: OfImport) => [recordOf(import_id)],
       decide(state, { import_id, offset, stream_id }: Piece, facts): OneImport {
@@ -196,7 +196,7 @@ export const imports = defineActor<Imports>()({
       },
     },
 
-    /** Gives up one that is no recording yet, and forgets one that has ended. */
+    /** Ends an import that is no recording yet, or forgets one that has ended. */
     delete: {
       records: ({ import_id }: OfImport) => [recordOf(import_id)],
       decide(state, { import_id }: OfImport, facts): DoneDecision<Imports> {
@@ -209,7 +209,7 @@ export const imports = defineActor<Imports>()({
       },
     },
 
-    /** All that pieces in the blob store may belong to. */
+    /** The imports whose pieces may lie in the blob store. */
     keeping: {
       reads: true,
       decide: (state, _: unknown) => ({
@@ -245,7 +245,7 @@ export const imports = defineActor<Imports>()({
     fail: importJobs.fail,
     release: importJobs.release,
 
-    /** It was decoded: from here on it becomes a recording. */
+    /** The file was decoded; it becomes a recording from here on. */
     measured: ofHeldImport(
       (state, { measured, ...named }: HeldImport & { measured: MeasuredAudio }, facts): DoneDecision<Imports> => {
         const item = heldImport(state, named);
@@ -254,7 +254,7 @@ export const imports = defineActor<Imports>()({
       },
     ),
 
-    /** Its recording is there, with all its audio. */
+    /** The recording exists, with all its audio. */
     finish: ofHeldImport((state, named: HeldImport, facts): DoneDecision<Imports> => {
       const item = heldImport(state, named);
       if (item === null) return { reply: NOT_YOURS };
@@ -264,14 +264,14 @@ export const imports = defineActor<Imports>()({
       return { reply: DONE, ...ended(state, { ...item, stage }, facts) };
     }),
 
-    /** Its pieces are gone. */
+    /** The pieces are removed. */
     removed(before, { import_id }: OfImport, facts): DoneDecision<Imports> {
       if (before === null) return { reply: DONE };
       const removing = before.removing.filter(({ id }) => id !== import_id);
       return { reply: DONE, ...changed({ ...before, removing }, facts) };
     },
 
-    /** A reminder: an upload has had its time, or an import is to be forgotten. */
+    /** A reminder: an upload has expired, or an import is to be forgotten. */
     look: {
       records: (): RecordQuery[] => [{ collection: IMPORTS, range: { limit: IMPORTS_FORGOTTEN_MAX } }],
       decide(before, _: unknown, facts): DoneDecision<Imports> {
@@ -293,7 +293,7 @@ export const imports = defineActor<Imports>()({
       },
     },
 
-    /** With its account; the pieces go with their folder. */
+    /** Ends with its account; the pieces go with their folder. */
     erase(state, _: unknown, { self }): Decision<Imports, { left: boolean }> {
       if (state === null) return { reply: { left: false } };
       const effects: Effect[] = [
@@ -317,7 +317,7 @@ export const imports = defineActor<Imports>()({
 
 const LOOK = 'look';
 
-/** When the recording of an import began, once it is known how long it lasts. */
+/** When the recording began, given its length. */
 export function began(
   { captured_at, utc_offset_min, file_time, stage, created_at_ms }: Import,
   length_ms: number,
@@ -356,7 +356,7 @@ function dueAt({ stage }: OpenImport): number {
   return stage.status === 'processing' ? stage.lease_until_ms : Number.POSITIVE_INFINITY;
 }
 
-/** The next state, and when somebody is to look at it again: a worker, or itself. */
+/** The next state, and when a worker or the entity itself must act next. */
 function changed(next: Imports, { self, now_ms }: Facts): { next: Imports; effects: Effect[] } {
   const { open, removing, forget_at_ms } = next;
   const due_ms = removing.length > 0 ? now_ms : Math.min(...open.map(dueAt));

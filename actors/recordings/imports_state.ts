@@ -1,23 +1,23 @@
 /** Audio files that become recordings: an account's imports; the id is the account's. */
 export type Imports = {
-  /** Where recordings go whose import names no source; absent until one of these is announced. */
+  /** The source of recordings whose import names none; absent until such an import is announced. */
   source_id?: string;
-  /** Those that are neither done nor failed, oldest first. */
+  /** Imports that are neither done nor failed, oldest first. */
   open: OpenImport[];
   /** Imports whose pieces are to be removed from the blob store. */
   removing: { id: string; pieces: number }[];
-  /** When the oldest one that has ended is forgotten; null where there is none. */
+  /** When the oldest ended import is forgotten; null without one. */
   forget_at_ms: number | null;
 };
 
-/** The part of an import that stays the same from its announcement on. */
+/** The fields of an import that never change. */
 type Announced = {
   id: string;
   import_ref: string;
   name: string;
   size_bytes: number;
   sha256: string;
-  /** Null: the file tells it, or it is counted back from when the file was written or announced. */
+  /** Null: taken from the file, or computed from when the file was written or announced. */
   captured_at: string | null;
   utc_offset_min?: number;
   /** When the file was last written. */
@@ -30,7 +30,7 @@ export type OpenImport = Announced & { stage: OpenStage };
 export type EndedImport = Announced & { stage: EndedStage };
 export type Import = Announced & { stage: OpenStage | EndedStage };
 
-/** `stream_id`: of the recording that it becomes. `measured`: absent until somebody has decoded it. */
+/** `stream_id`: the recording that it becomes. `measured`: absent until it was decoded. */
 type Begun = { stream_id: string; tries: number; measured?: MeasuredAudio };
 
 type OpenStage =
@@ -44,7 +44,7 @@ type EndedStage =
   | { status: 'done'; stream_id: string; began: Pick<Began, 'captured_at' | 'by'> }
   | { status: 'failed'; received_bytes: number; code: string; message: string };
 
-/** `recorded`: when it began, as the file tells; its offset is absent where the file tells none. */
+/** `recorded`: when it began according to the file; the offset is absent if the file has none. */
 export type MeasuredAudio = {
   length_ms: number;
   codec: string;
@@ -54,12 +54,15 @@ export type MeasuredAudio = {
 
 export type LocalTime = { captured_at: string; utc_offset_min: number };
 
-/** The authority for when a recording began: who announced it, its file, when the file was written or announced, less its length. */
+/**
+ * The source of the time at which a recording began: the caller, the file, or the time at which the file was written or
+ * announced, less its length.
+ */
 export type TimeBy = 'caller' | 'metadata' | 'file_time' | 'announcement';
 export type Began = { captured_at: string; utc_offset_min?: number; by: TimeBy };
 
 /** An import that a worker has claimed. */
 export type ClaimedImport = Announced & { stage: Extract<OpenStage, { status: 'processing' }> };
 
-/** The index of a partition's accounts with something to do for a worker, by when it is due. */
+/** The index of a partition's accounts that have imports for a worker, by when they are due. */
 export const IMPORTS_INDEX = { owner: 'imports', index: 'due' } as const;

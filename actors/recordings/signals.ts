@@ -53,7 +53,7 @@ export const signals = defineActor<Signals>()({
   // A batch that took several large requests would be one large commit.
   batch_max: 1,
   messages: {
-    /** Which of these are there already. */
+    /** The ids of these signals that exist. */
     compare: {
       records: signalRecords,
       decide(_, { signals }: { signals: Pick<PostedSignal, 'id' | 'ref' | 'content'>[] }, facts) {
@@ -67,7 +67,7 @@ export const signals = defineActor<Signals>()({
       },
     },
 
-    /** Writes payloads of a request ahead. */
+    /** Stages payloads of a request. */
     stage: (state, request: StageRequest, { now_ms }) => stage(state ?? NONE, request, now_ms),
 
     post: {
@@ -112,7 +112,9 @@ export const signals = defineActor<Signals>()({
 
     view: { reads: true, decide: (state) => ({ reply: state ?? NONE }) },
 
-    /** Ids of batches whose clock is before that time, the oldest first, with as many of their signals as go at once. */
+    /**
+     * The ids of batches whose clock is before a time, oldest first, with as many of their signals as one commit takes.
+     */
     due_signals: {
       records: (_: DueSignals) => [oldestBatches(EXPIRED_BATCHES_MAX)],
       decide(_, { before_ms, limit }: DueSignals, facts): Decision<Signals, { batches: DueBatch[] }> {
@@ -128,7 +130,7 @@ export const signals = defineActor<Signals>()({
       },
     },
 
-    /** Takes the payloads of these signals away, of those whose clock is before the cutoff. The signals stay. */
+    /** Removes the payloads of those signals whose clock is before the cutoff. The signals stay. */
     expire: {
       records: ({ batches }: ExpireSignals) => [
         oldestBatches(batches.length + 1),
@@ -166,7 +168,7 @@ export const signals = defineActor<Signals>()({
 
 /** `part`: the index of the payload's signal in the request. */
 type StageRequest = { request: string; payloads: { part: number; text: string; bytes: number }[] };
-/** `staged`: payloads of new signals were, and do not come again. Account and workspace are the stream's. */
+/** `staged`: the payloads of new signals were staged and are not repeated. Account and workspace are the stream's. */
 type PostRequest = Owner & { request: string; signals: PostedSignal[]; staged: boolean };
 /** `limit`: at most `expired_per_commit_max`. */
 type DueSignals = { before_ms: number | null; limit: number };
@@ -264,7 +266,7 @@ function withoutPayload(id: string, signal: Signal, key: string | null, removed_
   ];
 }
 
-/** Keeps the due list true, on which the signals of a stream stand at the oldest that have their payloads. */
+/** Updates the due list, on which the stream's signals stand at the oldest that keep their payloads. */
 function retentionEffects(was: Signals, is: Signals, member: string): Effect[] {
   const { oldest_ms } = is;
   const owner = is.owner ?? was.owner;
@@ -279,9 +281,7 @@ function oldestBatches(limit: number) {
   return { collection: 'batches', range: { limit } };
 }
 
-/**
- * The content of a request: all of its signals in order, those that are new, and the staged payloads that these use.
- */
+/** The content of a request: all its signals in order, the new ones, and the staged payloads that they use. */
 type Posted = { listed: ListedSignal[]; fresh: Map<string, Signal>; used: Set<number>; effects: Effect[] };
 
 function readPosted({ request, signals: posted, staged }: PostRequest, own: Staged | undefined, facts: Facts) {
@@ -338,7 +338,7 @@ function stage(before: Signals, { request, payloads }: StageRequest, now_ms: num
   };
 }
 
-/** Without what these requests have staged; the sweep comes again for the oldest that is left. */
+/** Removes what these requests have staged; the sweep comes again for the oldest that is left. */
 function swept(before: Signals, gone: Staged[]): { next: Signals; effects: Effect[] } {
   const left = before.staged.filter((staged) => !gone.includes(staged));
   const oldest_ms = Math.min(...left.map(({ began_ms }) => began_ms));

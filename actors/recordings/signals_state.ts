@@ -9,33 +9,33 @@
  */
 export type Signals = {
   count: number;
-  /** Of payloads, staged ones too. */
+  /** The bytes of payloads, staged ones included. */
   payload_bytes: number;
-  /** The longest signal there ever was: where a search for what ends after a time must begin. */
+  /** The length of the longest signal: a search for signals that end after a time begins that much earlier. */
   longest_ms: number;
   staged: Staged[];
-  /** Whose they are; null before the first. */
+  /** The account and workspace; null before the first signal. */
   owner: Owner | null;
-  /** When the first of those that keep their payloads were posted; null where there are none. */
+  /** When the oldest signals that keep their payloads were posted; null if none do. */
   oldest_ms: number | null;
 };
 
 /**
- * Collection `batches`: the ids of signals that came together and keep their payloads, in the order of their
- * `created_at_ms`. One for a request, so that posting many signals costs little more.
+ * Collection `batches`: the ids of signals that were posted together and keep their payloads, by `created_at_ms`. One
+ * batch for each request keeps posting many signals cheap.
  */
 export type Batch = string[];
 
 /** `parts`: indices of the request's signals whose payloads are written. */
 export type Staged = { request: string; parts: number[]; bytes: number; began_ms: number };
 
-/** Collection `signals`, by id, in the order of `start_ms`: everything but the payload, which it names and outlives. */
+/** Collection `signals`, by id, in the order of `start_ms`: everything but the payload, which may expire before. */
 export type Signal = {
   ref: string;
   type: string;
   start_ms: number;
   end_ms: number | null;
-  /** A digest over the content, by which a repeat is known. */
+  /** A digest of the content, by which a repetition is recognised. */
   content: string;
   created_at_ms: number;
   payload: SignalPayload;

@@ -3,32 +3,34 @@ import { type Decision, DONE, defineActor, type Effect, given, type MessageOf, t
 import { type Erase, erased } from '../erase.js';
 import { SOURCE_MEMBER, WITHDRAWAL_INDEX } from '../insights/withdrawal_index.js';
 
-/** Where recordings of an account come from: one for each recorder that it used, and those that apps registered. */
+/**
+ * The origin of recordings of an account: one for each recorder that it has used, and those that apps have registered.
+ */
 export type Source = KeptSource | DeletedSource;
 
 export type KeptSource = {
   status: 'kept';
   account_id: string;
-  /** The recorder, or null for one that an app registered. */
+  /** The recorder; null for a source that an app registered. */
   device_id: string | null;
   name: string | null;
   created_at_ms: number;
 };
 
-/** A deleted source: its streams are kept, and no event is recorded for them any more. */
+/** A deleted source: its streams are kept, without further events. */
 type DeletedSource = { status: 'deleted'; account_id: string };
 
 export type SourceMessage = MessageOf<typeof source>;
 
-/** Sent to its account: the recorder gets another source when it records there next. */
+/** Sent to its account: the recorder gets another source when it records there again. */
 export type SourceNews = { type: 'source_deleted'; source_id: string; device_id: string };
 
 export const NO_SOURCE: Refusal = refuse('NOT_FOUND', 'There is no such source.');
-/** Lists of an account. */
+/** The lists of an account's sources. */
 export const SOURCES = 'sources';
 export const DELETED_SOURCES = 'deleted_sources';
 
-/** The owner's own source; to anybody else there is none. */
+/** The source, for its owner only. */
 const own = given((state: Source | null, _, { account_id }: { account_id: string }) =>
   state?.status === 'kept' && state.account_id === account_id ? state : NO_SOURCE,
 );
@@ -85,7 +87,7 @@ export const source = defineActor<Source>()({
       return { reply: DONE, next: { status: 'deleted', account_id }, effects };
     }),
 
-    /** All libraries of its account know that it is deleted. */
+    /** All libraries of the account know of the deletion. */
     libraries_told: (_state, _: unknown, { self: id }): Decision<Source, typeof DONE> => ({
       reply: DONE,
       effects: [{ effect: 'remove_from_index', ...WITHDRAWAL_INDEX, member: SOURCE_MEMBER + id }],
@@ -108,8 +110,8 @@ type SourceDecision = Decision<Source, Source>;
 type NewSource = {
   account_id: string;
   device_id: string | null;
-  /** Absent when a recorder's source comes with its first binding. */
+  /** Absent if the source comes with a recorder's first binding. */
   name?: string | null;
-  /** Sent once the source is there, so that nothing that names it is recorded before `source.created`. */
+  /** Sent once the source exists, so that nothing that names it is recorded before `source.created`. */
   goes_on?: OutboxMessage;
 };

@@ -20,9 +20,9 @@ import { type EventSilence, keptStream, noStream, type Stream, type StreamState,
 
 export type StreamMessage = MessageOf<typeof stream>;
 
-/** The list of all streams of an account; those of one source or private workspace are on a list of their own too. */
+/** The list of an account's streams. Each source and private workspace has a list of its own too. */
 export const STREAMS = 'streams';
-/** The list of an account's deleted streams of which something stays. */
+/** The list of an account's deleted streams of which an id is kept. */
 export const DELETED_STREAMS = 'deleted_streams';
 export function streamIndexOf(source_or_workspace_id: string): string {
   return `${STREAMS}:${source_or_workspace_id}`;
@@ -73,7 +73,7 @@ export const stream = defineActor<StreamState>()({
       return { reply: next, next, effects };
     }),
 
-    /** Its owner deletes it: it is not there from here on, and a worker removes what lies with it. */
+    /** The owner deletes the stream: it is gone for all callers, and a worker removes its content. */
     delete: keptStream(
       (state, { silent }: EventSilence): DoneDecision<StreamState> => ({
         reply: DONE,
@@ -93,7 +93,7 @@ export const stream = defineActor<StreamState>()({
       return { reply: DONE, next: { ...state, status: 'going', deleted: false }, effects: removal(state) };
     },
 
-    /** Its bytes are removed already. */
+    /** The bytes are removed. */
     erase(state, input: Erase, { self, now_ms }): DoneDecision<StreamState> {
       const collections = ['chunks', 'refs', 'sequences', 'unprocessed', 'kept'];
       const is_remembered = state?.status === 'going' && state.deleted && state.recorder !== null;
@@ -124,7 +124,7 @@ type NewStream = Pick<
 > &
   Partial<Pick<Stream, 'utc_offset_min' | 'imported'>>;
 
-/** A stream without chunks, of which nobody has said more than what is always said. */
+/** A new stream, with only the fields that every stream has. */
 const EMPTY = {
   status: 'kept' as const,
   utc_offset_min: null,
@@ -156,8 +156,8 @@ function notifyWorkspace(stream: Pick<Stream, 'id' | 'workspace_id'>, message: W
 }
 
 /**
- * Makes a worker remove everything that belongs to a stream, and closes its fence: no commit that needs it open
- * succeeds any more.
+ * Queues the removal of everything that belongs to a stream, and closes its fence: commits that need it open are
+ * refused.
  */
 function removal({ id: stream_id, account_id }: Stream): Effect[] {
   return [
@@ -170,7 +170,7 @@ function removal({ id: stream_id, account_id }: Stream): Effect[] {
   ];
 }
 
-/** Nothing of it is found any more, and nothing is made of it in its library. */
+/** Removes the stream from all lists, and its speech from its library. */
 function forgetIn({ id: stream_id, account_id, workspace_id }: Stream): Effect[] {
   const library_id = libraryId(account_id, workspace_id);
   return [
@@ -179,7 +179,9 @@ function forgetIn({ id: stream_id, account_id, workspace_id }: Stream): Effect[]
   ];
 }
 
-/** The state of a recorder's deleted stream until the account is erased: there is none under its id. */
+/**
+ * The rest of a recorder's deleted stream, kept until the account is erased: no stream can begin under its reference.
+ */
 function forgotten(
   { id, account_id }: Pick<Stream, 'id' | 'account_id'>,
   { list, effects }: Erase & { effects: Effect[] },
@@ -197,7 +199,7 @@ function forgotten(
   };
 }
 
-/** Takes an erased stream from the lists that stand beside the account's list of all. */
+/** Removes an erased stream from the lists other than the account's list of all. */
 function leave(stream: Pick<Stream, 'id' | 'account_id' | 'source_id' | 'workspace_id'>): Effect[] {
   const { id, account_id, source_id, workspace_id } = stream;
   const lists = [streamIndexOf(source_id), ...(isShared(stream) ? [] : [streamIndexOf(workspace_id)])];

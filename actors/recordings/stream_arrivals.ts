@@ -14,9 +14,9 @@ import { endStream, type StreamEnd } from './stream_end.js';
 import { checkedEffects, dueEffects, type Transcribes } from './stream_processing.js';
 import { type Chunk, chunkKey, hasExpired, keptStream, type Stream, type StreamState } from './stream_state.js';
 
-/** Chunks that are announced and stored at once. Their bytes are on disk before the stream decides. */
+/** Chunks that are announced and stored in one request. Their bytes are on disk before the stream decides. */
 export const arrivalMessages = messagesOf<StreamState>()({
-  /** Each is stored or refused by itself; then the stream ends, where an end came along. */
+  /** Stores or refuses each chunk by itself; then the stream ends, if the request says so. */
   store_chunks: {
     records: ({ chunks }: ArrivedChunks) => chunks.flatMap(({ intent }) => intentRecords(intent)),
     further: ({ chunks }: ArrivedChunks, _state, read) =>
@@ -28,11 +28,11 @@ export const arrivalMessages = messagesOf<StreamState>()({
   },
 });
 
-/** `place`: where its bytes lie, synced, of the intent's size and hash. */
+/** `place`: where its bytes lie, synced, with the size and hash of the intent. */
 export type ArrivedChunk = Intended & UploadedBytes;
 type ArrivedChunks = { chunks: ArrivedChunk[]; end?: StreamEnd | undefined; transcribes?: Transcribes | undefined };
 
-/** A chunk after its request: stored by it (`is_new`) or before, or refused. */
+/** A chunk after its request: stored by it (`is_new`), stored before, or refused. */
 export type ArrivalOutcome = { chunk: Chunk; is_new: boolean } | { refusal: Refusal };
 
 export type ArrivalReply = { outcomes: ArrivalOutcome[]; end_refusal: Refusal | null; stream: Stream };
@@ -89,7 +89,7 @@ function storeOne(
   return { outcome: { chunk: stored.chunk, is_new: true }, next };
 }
 
-/** Records as the chunks of the same request before this one leave them. */
+/** Records as the earlier chunks of the same request leave them. */
 class ChunkRecords {
   readonly #facts: Facts;
   readonly #put = new Map<string, unknown>();

@@ -33,7 +33,7 @@ export type ChunkPointer = { number: number; content: string };
 export type ListedChunk = Chunk & { order: number; member: string };
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 
-/** Chunks that are announced first and whose bytes come later. */
+/** Chunks that are announced first and uploaded later. */
 export const chunkMessages = messagesOf<StreamState>()({
   intend: {
     records: ({ intent }: Intended) => intentRecords(intent),
@@ -69,7 +69,7 @@ export const chunkMessages = messagesOf<StreamState>()({
     }),
   },
 
-  /** Those of them whose bytes lie at that place, or may come to lie there. */
+  /** The chunks whose bytes lie at that place, or may arrive there. */
   claimed_places: {
     reads: true,
     records: ({ appended }: AppendedPlaces) => appended.map(({ source_chunk_ref: id }) => ({ collection: 'refs', id })),
@@ -88,7 +88,7 @@ export const chunkMessages = messagesOf<StreamState>()({
     }),
   },
 
-  /** Chunks with bytes, also of a stream that is going. */
+  /** Chunks with bytes, also of a stream that is being removed. */
   chunks_to_erase: {
     reads: true,
     records: ({ range }: { range: RangeQuery }) => [{ collection: 'chunks', range }],
@@ -98,7 +98,7 @@ export const chunkMessages = messagesOf<StreamState>()({
     },
   },
 
-  /** The bytes lie in the blob store, synced, of this size and hash. */
+  /** The bytes lie in the blob store, synced, with this size and hash. */
   stored: {
     records: chunkRecord,
     decide: keptStream((state, stored: StoredBytes, facts) => store(state, stored, facts)),
@@ -116,11 +116,11 @@ type AppendedPlaces = { appended: readonly { source_chunk_ref: string; place: st
 
 type ChunkReply = { chunk: Chunk; stream: Stream };
 
-/** Bytes at a place in the blob store. `result`: what checking their audio gave, where that was done before. */
+/** Bytes at a place in the blob store. `result`: the result of a check before they were stored. */
 export type UploadedBytes = { place: string; upload_started_at_ms: number; result?: ChunkResult | undefined };
 type StoredBytes = UploadedBytes & { number: number; transcribes?: Transcribes | undefined };
 
-/** `content`: a digest over the intent's fields, by which a repeat is known. */
+/** `content`: a digest of the intent's fields, by which a repetition is recognised. */
 export type Intended = { intent: ChunkIntent; content: string };
 
 /** The records that tell whether a chunk is known and its sequence free. */
@@ -135,7 +135,7 @@ function chunkRecord({ number }: { number: number }): RecordQuery[] {
   return [{ collection: 'chunks', id: chunkKey(number) }];
 }
 
-/** A place for a chunk's bytes: one that stands already, or a new one. */
+/** The place for a chunk's bytes: its present one, or a new one. */
 function intend(stream: Stream, intended: Intended, facts: Facts): Decision<Stream, ChunkReply> {
   const { intent, content } = intended;
   const known = facts.record<ChunkPointer>('refs', intent.source_chunk_ref);
@@ -166,7 +166,7 @@ function intend(stream: Stream, intended: Intended, facts: Facts): Decision<Stre
   return { reply: { chunk, stream: next }, next, effects };
 }
 
-/** The same intent again: an open one gets a new deadline. */
+/** A repeated intent: an open one gets a new deadline. */
 function intendAgain(
   stream: Stream,
   { number, open, intent }: { number: number; open: OpenIntent | undefined; intent: ChunkIntent },
@@ -182,10 +182,10 @@ function intendAgain(
 
 export const OTHER_CONTENT = refuse('CONFLICT', 'This source_chunk_ref is registered with other content.');
 
-/** `holder`: who has its sequence. `is_announced`: its bytes come later. */
+/** `holder`: the chunk that has its sequence. `is_announced`: its bytes come later. */
 type NewChunk = { intent: ChunkIntent; number: number; holder: ChunkPointer | undefined; is_announced: boolean };
 
-/** Null when a new chunk of this intent may be added. */
+/** Null if a chunk of this intent may be added. */
 export function mayAdd(stream: Stream, { intent, number, holder, is_announced }: NewChunk): Refusal | null {
   if (holder !== undefined) return refuse('CONFLICT', 'This sequence belongs to another chunk of the stream.');
   if (stream.end_ms !== null && intent.source_end_ms > stream.end_ms)
@@ -233,7 +233,7 @@ function store(
   };
 }
 
-/** The stream with a chunk that is stored now, beside what tells its transcript and the index of what is due. */
+/** The stream after a chunk was stored, with the effects for its transcript and the index of due work. */
 export function storedChunk(
   stream: Stream,
   { number, chunk, uploaded }: { number: number; chunk: Chunk; uploaded: UploadedBytes },
@@ -256,7 +256,7 @@ export function storedChunk(
   return { chunk: stored, next, effects: [put, { effect: 'put_record', ...waiting }, ...effects] };
 }
 
-/** Frees the places of intents whose bytes never came. */
+/** Ends intents whose bytes never arrived. */
 function expire(stream: Stream, facts: Facts): DoneDecision<Stream> {
   const due = (open: OpenIntent) => facts.now_ms >= open.asked_at_ms + LIMITS.intent_life_ms;
   const left = stream.open.filter((open) => !due(open));

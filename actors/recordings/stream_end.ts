@@ -34,7 +34,7 @@ export function endStream(
 
 export type LaterEnd = StreamEnd & { after_ms: number };
 
-/** The stream ends there after a while, unless audio behind that has come by then. A later call takes the place of this one. */
+/** Ends the stream there after a while, unless audio behind that arrives first. A later call replaces this one. */
 export function endStreamLater(
   stream: Stream,
   { after_ms, ...end }: LaterEnd,

@@ -36,7 +36,7 @@ export const expiryMessages = messagesOf<StreamState>()({
     }),
   },
 
-  /** Of these chunks those go whose clock is before the cutoff. With the last audio of a stream its title goes. */
+  /** Expires those of these chunks whose clock is before the cutoff. The title goes with a stream's last audio. */
   expire_audio: {
     records: ({ numbers }: ExpireAudio) => [
       ...numbers.flatMap((number) =>
@@ -69,7 +69,7 @@ export const expiryMessages = messagesOf<StreamState>()({
     }),
   },
 
-  /** The bytes of these expired chunks are gone. */
+  /** The bytes of these expired chunks are erased. */
   audio_erased: {
     records: ({ numbers }: { numbers: number[] }) => [
       ...numbers.map((number) => ({ collection: 'chunks', id: chunkKey(number) })),
@@ -101,12 +101,12 @@ type Gone = { number: number; chunk: Chunk }[];
 export type GoneAudio = { number: number; place: string; size_bytes: number };
 
 /**
- * `spared`: where a transcript is awaited, for audio that is not kept. There, and while it is not processed, a chunk stays
+ * `spared`: spans that await a transcript, of audio that is not kept. There, and until it is processed, a chunk stays
  * for a day. Null spares nothing.
  */
 export type ExpireAudio = Expire & { numbers: number[]; spared: Interval[] | null };
 
-/** The stream with one more stored chunk and what else that changes, and what keeps it to be found. */
+/** The stream with one more stored chunk, and the effects by which retention finds it. */
 export function keptChunk(
   stream: Stream,
   chunk: Chunk,
@@ -118,7 +118,9 @@ export function keptChunk(
   return { next, effects: [keep(chunkKey(number), clock_ms), ...retentionEffects(stream, next)] };
 }
 
-/** Keeps the due list true, on which the stream stands at its oldest audio, or at its start for the sake of its title. */
+/**
+ * Updates the due list, on which the stream stands at its oldest audio, or at its start while only its title is left.
+ */
 export function retentionEffects(was: Stream, is: Stream): Effect[] {
   const [before_ms, due_ms] = [dueAt(was), dueAt(is)];
   if (before_ms === due_ms) return [];
@@ -142,7 +144,7 @@ function dueAt(stream: Stream): number | null {
   return hasIdleTitle(stream) ? startedAt(stream) : null;
 }
 
-/** A title whose audio is gone; one of a stream that had none yet stays. */
+/** The title of a stream whose audio is gone; the title of a stream that never had audio stays. */
 function hasIdleTitle({ title, stored_chunks, stored_until_ms }: Stream): boolean {
   return title !== null && stored_chunks === 0 && stored_until_ms > 0;
 }

@@ -27,7 +27,7 @@ import {
 const CHUNKS_TOLD_MAX = 256; // ours: of a backlog, with one commit
 const AUDIO_TOLD_MAX = 64; // ours: spans of audio that wait to be told
 
-/** `tries` counts this one. */
+/** `tries`: this one included. */
 export type ClaimedChunk = { number: number; tries: number; until_ms: number };
 
 /** Collection `unprocessed`, by number, in the order in which they were stored. */
@@ -42,15 +42,18 @@ const LOST: ChunkResult = {
 
 export const TELL_REMINDER = 'tell';
 
-/** The index of a partition's streams that have something to process, each at the time when it has. */
+/** The index of a partition's streams with chunks to process, by when they are due. */
 export const PROCESSING_INDEX = { owner: 'processing', index: 'due' } as const;
 
 /**
- * The jobs of a stream: stored chunks that workers process. `left`: how many more could be claimed. docs/architecture.md,
+ * The jobs of a stream: stored chunks to be processed. `left`: how many more can be claimed. docs/architecture.md,
  * "Jobs".
  */
 export const processingMessages = messagesOf<StreamState>()({
-  /** The oldest that nobody has claimed; `token` is random and made for this message. `given_up`: those that failed here. */
+  /**
+   * Claims the oldest unclaimed chunks. `token`: random, made for this message. `given_up`: those that failed for good
+   * here.
+   */
   claim_chunks: {
     records: ({ limit }: ClaimInput, state) => [
       { collection: 'unprocessed', range: { limit: limit + (state?.status === 'kept' ? state.claims.length : 0) } },
@@ -106,7 +109,10 @@ export const processingMessages = messagesOf<StreamState>()({
     },
   }),
 
-  /** Of chunks that were claimed with this token. `taken`: those whose claim still held, or that had this result already. */
+  /**
+   * Results of chunks claimed under this token. `taken`: those whose claim still held, or that have this result
+   * already.
+   */
   chunk_results: {
     records: ({ results }: ChunkResults) =>
       results.map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })),
@@ -140,14 +146,17 @@ export const processingMessages = messagesOf<StreamState>()({
     ),
   },
 
-  /** The transcript hears of what came soon after it was last told. */
+  /** Tells the transcript of the chunks that arrived soon after it was last told. */
   tell_waiting: {
     decide: keptStream(
       (state, _: unknown, facts): DoneDecision<Stream> => ({ reply: DONE, ...tellWaiting(state, facts) }),
     ),
   },
 
-  /** Tells the transcript of chunks that were processed while nobody transcribed, some at a time; `after`: null at the end. */
+  /**
+   * Tells the transcript of chunks that were processed while there was no engine, a part at a time. `after`: null at
+   * the end.
+   */
   tell_transcript: {
     records: ({ after }: Backlog) => [{ collection: 'chunks', range: { after, limit: CHUNKS_TOLD_MAX } }],
     decide: keptStream(
@@ -168,7 +177,7 @@ export const processingMessages = messagesOf<StreamState>()({
   },
 });
 
-/** Absent: nobody transcribes at present. */
+/** Absent while there is no engine. */
 export type Transcribes = { window_ms: number };
 type Backlog = { after?: RangeQuery['after']; transcribes: Transcribes };
 
@@ -182,7 +191,7 @@ type ChunkResults = {
 };
 type TakenResults = { taken: number[]; left: number };
 
-/** A chunk has a result, and waits no more. */
+/** Stores a chunk's result, and ends its wait. */
 function overEffects(number: number, chunk: Chunk): Effect[] {
   return [putChunk(number, chunk), { effect: 'delete_record', collection: 'unprocessed', id: chunkKey(number) }];
 }
@@ -192,8 +201,8 @@ function heldClaim({ claims }: Pick<Stream, 'claims'>, { number, token }: HeldCh
 }
 
 /**
- * Tells the transcript of chunks that were checked before they were stored: at once, or where it was told a moment ago,
- * together with what comes within half a second.
+ * Tells the transcript of chunks that were checked before they were stored: at once, or with what arrives within half a
+ * second if it was told a moment ago.
  */
 export function checkedEffects(
   stream: Stream,
@@ -218,7 +227,7 @@ export function checkedEffects(
   return { next, effects: known === undefined ? [reminder] : [] };
 }
 
-/** Tells the transcript of all that waits to be told. */
+/** Tells the transcript of all chunks that wait. */
 export function tellWaiting(stream: Stream, { now_ms }: Pick<Facts, 'now_ms'>): { next: Stream; effects: Effect[] } {
   const { to_tell } = stream;
   if (to_tell === null) return { next: stream, effects: [] };
@@ -244,14 +253,14 @@ function tellTranscript(stream: Stream, intervals: Interval[], { window_ms }: Tr
   return { effect: 'notify', to: { kind: 'transcript', id }, message };
 }
 
-/** Keeps the partition's index true: where the stream has something to claim, and from when on. */
+/** Updates the partition's index: whether the stream has something to claim, and from when. */
 export function dueEffects(was: Stream, is: Stream, member: string): Effect[] {
   return dueIndexEffects({ ...PROCESSING_INDEX, member }, { was_ms: dueAt(was), is_ms: dueAt(is) });
 }
 
 /**
- * Null while nothing waits; 0 for what nobody has in hand, so that one more of it changes nothing. Where as many are in
- * hands as may be, the rest waits for the first of these: until then nobody queries in vain.
+ * When a chunk can be claimed next. Null while none waits; 0 for unclaimed ones, so that one more changes nothing. Once
+ * as many are claimed as may be, the end of the first lease.
  */
 function dueAt({ unprocessed, claims }: Stream): number | null {
   if (unprocessed === 0) return null;

@@ -2,13 +2,13 @@ import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import type { Effect, Facts, RecordQuery } from '../actor.js';
 
 /**
- * Which stream a recorder's own reference means, for whatever binds a recorder: collection `streams`, by
- * source_stream_ref. A stream is known by device, epoch and reference. docs/choices.md, "Recordings".
+ * The stream behind a recorder's own reference: collection `streams`, by source_stream_ref. Device, epoch and reference
+ * identify a stream. docs/choices.md, "Recordings".
  */
 export type StreamOf = {
   device_id: string;
   source_stream_ref: string;
-  /** Becomes the stream where there is none yet, or where it is `instead_of`; null only looks. */
+  /** The stream to use if there is none yet, or only `instead_of`; null only reads. */
   new_stream: StreamRef | null;
   instead_of?: string;
 };
@@ -16,7 +16,7 @@ export type StreamOf = {
 /** `workspace_id`: where it was registered. */
 export type StreamRef = { stream_id: string; workspace_id: string };
 
-/** The same words for an unknown, an ended and another device's epoch: the caller can not distinguish them. */
+/** The same text for an unknown, an ended and another device's epoch, so that callers cannot tell them apart. */
 export const UNBOUND = refuse('DEVICE_UNBOUND', 'The device has no binding of this epoch.');
 
 const NOT_REGISTERED = refuse('NOT_FOUND', 'No stream with this source_stream_ref is registered.');
@@ -25,7 +25,7 @@ export function streamRefRecords({ source_stream_ref }: StreamOf): RecordQuery[]
   return [{ collection: 'streams', id: source_stream_ref }];
 }
 
-/** The stream, and what must be written when it is a new one. */
+/** The stream, and the writes for a new one. */
 export function streamOf(
   facts: Facts,
   { source_stream_ref, new_stream, instead_of }: StreamOf,

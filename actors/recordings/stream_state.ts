@@ -4,8 +4,8 @@ import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import { type Effect, given } from '../actor.js';
 
 /**
- * `going`: it is deleted or its workspace is, and what belongs to it is being removed; nobody sees it any more. `deleted`:
- * by its owner. `forgotten`: what is left of a recorder's deleted stream, so that its reference begins no other.
+ * `going`: it or its workspace is deleted and its content is being removed; no caller sees it. `deleted`: by its owner.
+ * `forgotten`: the rest of a recorder's deleted stream, so that its reference begins no other.
  */
 export type StreamState =
   | Stream
@@ -19,45 +19,45 @@ export type Stream = {
   account_id: string;
   workspace_id: string;
   source_id: string;
-  /** Who uploads it; null for an app. */
+  /** The device that uploads it; null for an app. */
   recorder: StreamRecorder | null;
   captured_at: string;
-  /** The minutes by which the clocks at the place of recording were ahead of UTC; null where nobody said so. */
+  /** The offset of the recording's clocks from UTC, minutes; null if unknown. */
   utc_offset_min: number | null;
-  /** A file that a person brought: what was said in it belongs to no other recording. */
+  /** Whether it is an imported file, whose speech belongs to no other recording. */
   imported: boolean;
   transcript_revision: number;
   title: string | null;
   created_at_ms: number;
   end_ms: number | null;
-  /** Chunks ever registered; they are numbered from 1. */
+  /** The number of chunks ever registered; chunks are numbered from 1. */
   chunks: number;
   stored_chunks: number;
   stored_bytes: number;
-  /** The latest end among stored chunks: with the open intents, all that a new end must respect. */
+  /** The latest end of stored chunks. With the open intents it bounds a new end. */
   stored_until_ms: number;
-  /** When the bytes of a chunk came last; null before the first. */
+  /** When bytes of a chunk last arrived; null before. */
   last_stored_at_ms: number | null;
-  /** Intents whose bytes have not come. */
+  /** Intents whose bytes have not arrived. */
   open: OpenIntent[];
-  /** Stored chunks that no worker has processed, and those of them that one has in hand. */
+  /** Stored chunks that are not processed, and those of them that a worker has claimed. */
   unprocessed: number;
   claims: ChunkClaim[];
-  /** When the first upload of its chunks with bytes began; null where none has any. */
+  /** When the first upload of its kept chunks began; null without any. */
   oldest_audio_ms: number | null;
-  /** Chunks whose audio retention has removed, and where they lay on the timeline. */
+  /** The number of expired chunks, and their spans on the timeline. */
   expired_chunks: number;
   audio_expired: Interval[];
-  /** Its transcript knows of it. */
+  /** Whether its transcript knows of it. */
   transcribed: boolean;
-  /** Processed chunks that its transcript was not told of, since nobody transcribed then. */
+  /** The number of processed chunks that its transcript does not know of, since there was no engine then. */
   untold: number;
-  /** When its transcript was last told of audio that came with a request, and what has come since then. */
+  /** When its transcript was last told of audio that came with a request, and the audio since then. */
   told_at_ms: number | null;
   to_tell: { intervals: Interval[]; window_ms: number } | null;
 };
 
-/** The device under a binding epoch, by whose own reference it knows the stream. */
+/** The device and binding epoch, and the device's own reference for the stream. */
 export type StreamRecorder = {
   device_id: string;
   binding_epoch: string;
@@ -65,7 +65,7 @@ export type StreamRecorder = {
   clock_uncertainty_ms: number;
 };
 
-/** A chunk in a worker's hands, until the time is over. */
+/** A chunk that a worker has claimed until its lease ends. */
 export type ChunkClaim = { number: number; token: string; until_ms: number };
 
 export type OpenIntent = { number: number; end_ms: number; asked_at_ms: number };
@@ -79,16 +79,14 @@ export type ChunkIntent = {
   source_end_ms: number;
   codec: string;
   container: string;
-  /** Of raw samples, which do not say it themselves; absent where it was not said. */
+  /** For raw samples, which do not carry it; absent if unknown. */
   sample_rate_hz?: number | undefined;
   channels?: number | undefined;
   size_bytes: number;
   sha256: string;
 };
 
-/**
- * The state of the upload. `expired`: the bytes never came, or they were stored and the workspace does not keep them.
- */
+/** The state of the upload. `expired`: the bytes never arrived, or they were stored and retention removed them. */
 export type ChunkStatus = 'awaiting_upload' | 'stored' | 'expired';
 
 /** Collection `chunks`, by number in hexadecimal, in the order of `source_start_ms`. */
@@ -98,19 +96,22 @@ export type Chunk = ChunkIntent & {
   registered_at_ms: number;
   upload_started_at_ms: number | null;
   stored_at_ms: number | null;
-  /** Where its bytes lie (`audioKey`); null before they came and after they were erased. */
+  /** Where its bytes lie (`audioKey`); null before they arrived and after they were erased. */
   place: string | null;
-  /** The result of processing, and the token of the claim that sent it; absent until then. */
+  /** The result of processing and the token of its claim; absent before. */
   result?: ChunkResult;
   processed_by?: string;
 };
 
-/** `checked`: its header and duration were held against its intent. */
+/** `checked`: header and duration were compared with the intent. */
 export type ChunkResult =
   | { status: 'processed'; checked: boolean }
   | { status: 'failed'; failure: { code: string; message: string } };
 
-/** `silent`: its source is deleted, so that no event is recorded. Otherwise the commit is fenced by the source's open id. */
+/**
+ * `silent`: its source is deleted, so that no event is recorded. Otherwise the commit is fenced by the source's open
+ * id.
+ */
 export type EventSilence = { silent: boolean };
 
 /** Rule H-037. */
@@ -134,7 +135,7 @@ export function noStream(state: StreamState | null): Refusal {
   return is_deleted ? RECORDING_DELETED : NO_STREAM;
 }
 
-/** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */
+/** The record id of a chunk: fixed width, so that ids sort as numbers. */
 export function chunkKey(number: number): string {
   return number.toString(16).padStart(8, '0');
 }
@@ -149,7 +150,7 @@ export function putChunk(number: number, chunk: Chunk): Effect {
   };
 }
 
-/** The status of a chunk as callers see it: the result of processing goes before the state of the upload. */
+/** The status of a chunk as callers see it: the result of processing counts before the state of the upload. */
 export function statusOf(chunk: Chunk, { claims }: Stream, now_ms: number): ChunkStanding {
   if (chunk.result !== undefined) return chunk.result.status;
   const number = streamOfChunk(chunk.chunk_id)?.number;
@@ -166,12 +167,12 @@ export function isStored<Found extends Chunk>(chunk: Found): chunk is Found & St
   return chunk.status === 'stored' && chunk.place !== null;
 }
 
-/** Whether its bytes were here, and retention has removed them. */
+/** Whether its bytes were stored and retention removed them. */
 export function hasExpired({ status, stored_at_ms }: Chunk): boolean {
   return status === 'expired' && stored_at_ms !== null;
 }
 
-/** Why processing failed, or null. */
+/** The reason why processing failed; null otherwise. */
 export function failureOf({ result }: Chunk): { code: string; message: string } | null {
   return result?.status === 'failed' ? result.failure : null;
 }

@@ -1,7 +1,7 @@
-/** The index of a partition's entities whose changes are to be announced, each from the time when a worker may. */
+/** The index of a partition's entities with changes to announce, by when a worker may act. */
 export const ANNOUNCEMENT_INDEX = { owner: 'content', index: 'announcing' } as const;
 
-/** Members of that index, by kind. */
+/** The members of that index, by kind. */
 export const CONTACTS_MEMBER = 'contacts:';
 export const TRANSCRIPT_MEMBER = 'transcript:';
 

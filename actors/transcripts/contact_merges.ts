@@ -23,7 +23,7 @@ import {
   voiceView,
 } from './contacts_state.js';
 
-/** A contact as it is shown. */
+/** A contact as callers see it. */
 export type SeenContact = Pick<Contact, 'name' | 'created_at_ms' | 'updated_at_ms'> & {
   id: string;
   is_self: boolean;
@@ -37,7 +37,7 @@ const TOO_MANY_MERGED = refuse('CONFLICT', `At most ${LIMITS.contact_aliases_max
 const BUSY = refuse('TOO_MANY_REQUESTS', 'Turns are still being told of earlier merges and deletions.', {
   retry_after_s: 1,
 });
-/** Somebody merged it between looking and deleting. */
+/** The contact was merged between the caller's read and the deletion. */
 const CHANGED = refuse('UNAVAILABLE', 'The contact changes at this moment; try again.', { retry_after_s: 1 });
 export type Merge = { contact_id: string; into: string };
 export type Deletion = { contact_id: string; merged_into: string | null };
@@ -66,7 +66,7 @@ export function seen(state: Contacts, id: string, facts: Facts): SeenContact | n
   return { ...shown(state, id, contact), merged_into, voice: voiceView(facts.range<Voice>(voicesOf(id))) };
 }
 
-/** Makes a contact the account's own person, which another was until now. */
+/** Makes a contact the account's own person in place of another. */
 export function moveSelf(state: Contacts, contact_id: string, facts: Facts): { state: Contacts; effects: Effect[] } {
   const next = { ...state, self_id: contact_id };
   if (state.self_id === null) return { state: next, effects: [] };
@@ -79,7 +79,7 @@ export function moveSelf(state: Contacts, contact_id: string, facts: Facts): { s
   return { state: next, effects };
 }
 
-/** Shows the aliases of a merged contact by its name. */
+/** Gives the aliases of a merged contact its name. */
 export function renameAliases(into: string, { aliases, name }: Contact): Effect[] {
   const value: MergedContact = { into, name };
   return aliases.map((id): Effect => ({ effect: 'put_record', collection: 'merged', id, value }));
@@ -126,7 +126,7 @@ export function merge(state: Contacts, { contact_id, into }: Merge, facts: Facts
   return { reply: { ...shown(next, contact_id, after), merged_into: into }, next, effects };
 }
 
-/** Gives a contact's voices to another; what is too many goes, the longest unheard first. */
+/** Moves a contact's voices to another. Beyond the bound, those that were not heard for longest are removed. */
 function mergeVoices(
   state: Contacts,
   { contact_id, into }: Merge,
@@ -184,7 +184,7 @@ export function remove(
   return { reply: DONE, next, effects: [...effects, ...dropped.effects, ...announced.effects] };
 }
 
-/** Has the turns that show these contacts announced; refused where too many changes wait already. */
+/** Queues the announcement of changes to the turns that show these contacts; refused if too many wait. */
 function announce(state: Contacts, ids: string[], facts: Facts): { state: Contacts; effects: Effect[] } | Refusal {
   const before = state.announcing.filter(({ contact_id }) => !ids.includes(contact_id));
   if (before.length + ids.length > LIMITS.contact_changes_max) return BUSY;
@@ -197,7 +197,7 @@ function announce(state: Contacts, ids: string[], facts: Facts): { state: Contac
   return { state: next, effects };
 }
 
-/** Whoever tells changes keeps them while that gets on; nobody else takes them up before that time is over. */
+/** The worker that announces changes has them until this time, and prolongs it as it goes on. */
 export function hold({ held, ...state }: Contacts, { self, now_ms }: Facts): { next: Contacts; effects: Effect[] } {
   if (state.announcing.length === 0)
     return { next: state, effects: [{ ...announcing(self), effect: 'remove_from_index' }] };

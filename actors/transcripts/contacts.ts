@@ -63,7 +63,9 @@ export const contacts = defineActor<Contacts>()({
       }),
     },
 
-    /** A run of contacts, merged ones left out, without their voices. `looked`: how many the run had. */
+    /**
+     * A page of contacts, without merged ones and without voices. `looked`: the number that the page was chosen from.
+     */
     list: {
       records: ({ range }: { range: RangeQuery }) => [{ collection: 'contacts', range }],
       decide(state, _: { range: RangeQuery }, facts) {
@@ -87,7 +89,10 @@ export const contacts = defineActor<Contacts>()({
       }),
     },
 
-    /** Who those are today: a contact that became a part of another is that one, and one that is gone is null. */
+    /**
+     * The present contacts behind these ids: a merged contact is the one that it was merged into, a deleted one is
+     * null.
+     */
     /** The contact that is the account's own person. */
     own: {
       reads: true,
@@ -160,13 +165,13 @@ export const contacts = defineActor<Contacts>()({
       },
     },
 
-    /** Makes a contact a part of another: its turns show that one from here on, which gets its voices. */
+    /** Merges a contact into another, which gets its turns and voices. */
     merge: {
       records: ({ contact_id, into }: Merge) => [...wholeContact(contact_id), ...wholeContact(into)],
       decide: (state, input: Merge, facts): Decision<Contacts, SeenContact> => merge(state ?? NONE, input, facts),
     },
 
-    /** Its turns show nobody from here on. `merged_into`: as it was seen; absent for what was merged into nothing. */
+    /** Deletes a contact; its turns show nobody. `merged_into`: as the caller saw it; absent if it was not merged. */
     delete: {
       records: ({ contact_id, merged_into }: Deletion) => [
         ...wholeContact(contact_id),
@@ -175,7 +180,7 @@ export const contacts = defineActor<Contacts>()({
       decide: (state, input: Deletion, facts): Decision<Contacts, typeof DONE> => remove(state ?? NONE, input, facts),
     },
 
-    /** The first change that transcripts have not heard of, for whoever takes it and comes back with `announced`. */
+    /** The first change that is not announced, for the worker that comes back with `announced`. */
     take_change(state, { holder }: { holder: string }, facts): Decision<Contacts, { change: ContactChange | null }> {
       const [change = null] = state?.announcing ?? [];
       const { held } = state ?? {};
@@ -184,7 +189,7 @@ export const contacts = defineActor<Contacts>()({
       return { reply: { change }, ...hold({ ...state, held: { holder, until_ms: 0 } }, facts) };
     },
 
-    /** Transcripts know of a change, all of them or (`after`) up to there. */
+    /** A change is announced to all transcripts, or (`after`) up to there. */
     announced(
       state,
       { number, after }: Pick<ContactChange, 'number' | 'after'>,
@@ -199,7 +204,7 @@ export const contacts = defineActor<Contacts>()({
 
     ...voiceMessages,
 
-    /** Of an account that is erased, a part with each message, until nothing is left. */
+    /** Erases an account's contacts, a part with each message, until nothing is left. */
     erase: {
       records: () => [{ collection: 'contacts', range: { limit: LIMITS.contacts_erased_per_commit_max } }],
       decide(state, _: unknown, facts): Decision<Contacts, Left> {
@@ -228,7 +233,7 @@ type ResolvedContact = { id: string; name: string | null };
 type NewContact = { contact_id: string; name: string; is_self: boolean };
 type ContactEdit = { contact_id: string; name?: string | undefined; is_self?: boolean | undefined };
 
-/** The contact that is no longer the account's own person when another becomes it. */
+/** The contact that is no longer the account's own person once another is. */
 function formerSelf(state: Contacts | null, is_self: boolean): RecordQuery[] {
   return is_self && state !== null && state.self_id !== null ? [contactRecord(state.self_id)] : [];
 }

@@ -16,21 +16,21 @@ import type { Effect, Facts, RecordQuery } from '../actor.js';
  * that those of a contact and those of a workspace are each one run of records.
  */
 export type Contacts = {
-  /** Merged ones too. */
+  /** The number of contacts, merged ones included. */
   count: number;
-  /** Which of them is the account's own person. */
+  /** The contact that is the account's own person. */
   self_id: string | null;
   /** The number of times that a contact was merged or deleted. */
   changes: number;
-  /** Changes that transcripts have not heard of yet. */
+  /** Changes that transcripts do not know yet. */
   announcing: ContactChange[];
-  /** Who tells them; nobody else does before that time. */
+  /** The worker that announces them until that time. */
   held?: { holder: string; until_ms: number };
-  /** The number of voices in each workspace that has any. */
+  /** The number of voices by workspace, without those that have none. */
   voices: Record<string, number>;
 };
 
-/** Turns that show the contact show somebody else now. `after`: up to where the transcripts that show it know. */
+/** A change of the turns that show the contact. `after`: the last transcript that knows it. */
 export type ContactChange = {
   number: number;
   contact_id: string;
@@ -39,9 +39,9 @@ export type ContactChange = {
 
 export type Contact = {
   name: string | null;
-  /** It became a part of another; `merged` says of which. */
+  /** Merged into another; `merged` names it. */
   merged?: true;
-  /** Contacts that were merged into this one. */
+  /** The contacts that were merged into this one. */
   aliases: string[];
   created_at_ms: number;
   updated_at_ms: number;
@@ -55,7 +55,7 @@ export type Voice = {
   model: string;
   created_at_ms: number;
   last_matched_at_ms: number | null;
-  /** When retention took it away. */
+  /** When retention removed it. */
   removed_at_ms?: number;
 };
 
@@ -100,7 +100,7 @@ export function putContact(id: string, value: Contact): Effect {
   return { effect: 'put_record', collection: 'contacts', id, value, order: value.created_at_ms };
 }
 
-/** Writes a voice where it belongs now; where it was before, nothing must be left of it. */
+/** Writes a voice in its present place, and removes it from its former one. */
 export function putVoice(id: string, voice: Voice): Effect[] {
   const { workspace_id, contact_id } = voice;
   const order = clockOf(voice);
@@ -115,7 +115,7 @@ export function putOwnVoice(contact_id: string, id: string, value: Voice): Effec
   return { effect: 'put_record', collection: voicesOf(contact_id), id, value, order: clockOf(value) };
 }
 
-/** Takes a voice out of its workspace, so that nothing is recognised by it any more. */
+/** Removes a voice from its workspace, so that it recognises nobody. */
 export function dropVoice(id: string, { workspace_id, contact_id }: Voice): Effect[] {
   const collection = contact_id === null ? heardIn(workspace_id) : knownIn(workspace_id);
   return [
@@ -124,7 +124,7 @@ export function dropVoice(id: string, { workspace_id, contact_id }: Voice): Effe
   ];
 }
 
-/** Counts voices that came to a workspace or left it; the first and the last change the list of what may expire. */
+/** Counts voices added to a workspace or removed from it. The first and the last change the due list of retention. */
 export function countVoices(
   voices: Contacts['voices'],
   change: { workspace_id: string; by: number },
@@ -138,7 +138,7 @@ export function countVoices(
   return { voices: { ...others, [change.workspace_id]: count }, effects };
 }
 
-/** Takes living voices of contacts away, wherever they were learned. */
+/** Removes the voices of contacts in all workspaces. */
 export function dropVoices(
   voices: Contacts['voices'],
   rows: VoiceRow[],
@@ -155,7 +155,7 @@ export function dropVoices(
   return { voices: left, effects };
 }
 
-/** The view of a contact's voices. */
+/** A contact's voices as callers see them. */
 export function voiceView(rows: readonly VoiceRow[]): VoiceView {
   const living = rows.filter(({ value }) => value.removed_at_ms === undefined);
   const latest = (of: readonly VoiceRow[]) => {

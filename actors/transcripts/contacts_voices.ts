@@ -25,17 +25,17 @@ import {
 
 const VOICES_TOLD_MAX = 100; // ours: of contacts, and as many of nobody yet, with one window
 
-/** Of one run of a workspace's voices that expire or are forgotten. */
+/** The number of voices that one read takes of a workspace. */
 const STEP = LIMITS.voices_expired_per_commit_max;
 
 /**
- * The voices by which an account's recordings recognise people again. A voice belongs to the workspace in which it was
- * learned, and expires with it. An embedding goes to workers alone.
+ * The voices by which an account's recordings recognise people. A voice belongs to the workspace in which it was
+ * learned, and expires with it. Only workers get its embedding.
  */
 export const voiceMessages = messagesOf<Contacts>()({
   /**
-   * Stores the voice of a speaker of a stream; it replaces an earlier voice of the same speaker. Where a workspace
-   * is full, the voice that was not heard for longest of those that are nobody's gives way.
+   * Stores the voice of a speaker of a stream in place of an earlier one of the same speaker. If a workspace is full,
+   * the voice without a contact that was not heard for longest is removed.
    */
   learn_voice: {
     records: (input: LearntVoice, state) => {
@@ -75,7 +75,9 @@ export const voiceMessages = messagesOf<Contacts>()({
     },
   },
 
-  /** A voice was heard again. Whose it is; one that was nobody's is a contact without a name from here on. */
+  /**
+   * Records that a voice was heard again, and returns its contact. A voice without one gets a contact without a name.
+   */
   match_voice: {
     records: ({ workspace_id, voice_id, contact_id }: MatchedVoice) => [
       ...voiceRecords(workspace_id, voice_id),
@@ -103,7 +105,7 @@ export const voiceMessages = messagesOf<Contacts>()({
     },
   },
 
-  /** A person said who a speaker is, or (null) that it is nobody known; the voice that was learned of it is theirs. */
+  /** A person named a speaker, or (null) took the name back; the voice learned from the speaker follows. */
   name_voice: {
     records: (input: NamedVoice) => [
       ...voiceRecords(input.workspace_id, voiceOf(input)),
@@ -137,7 +139,7 @@ export const voiceMessages = messagesOf<Contacts>()({
     },
   },
 
-  /** The contact is not recognised by its voice any more, until one is learned again. */
+  /** Forgets a contact's voice, so that it is not recognised until a voice is learned again. */
   delete_voice: {
     records: ({ contact_id }: { contact_id: string }) => [
       contactRecord(contact_id),
@@ -162,7 +164,7 @@ export const voiceMessages = messagesOf<Contacts>()({
     },
   },
 
-  /** Voices of a workspace that may be heard again, those heard last: of contacts, and of nobody yet. */
+  /** The voices of a workspace that may be recognised, those heard last: of contacts, and without one. */
   voices: {
     records: ({ workspace_id }: { workspace_id: string }) =>
       bothOf(workspace_id, { descending: true, limit: VOICES_TOLD_MAX }),
@@ -184,7 +186,10 @@ export const voiceMessages = messagesOf<Contacts>()({
     },
   },
 
-  /** Removes voices of a workspace that were not matched since; contacts stay. Nothing is recorded of it. Rule I-020. */
+  /**
+   * Removes the voices of a workspace that were not matched since the cutoff, without events; contacts stay. Rule
+   * I-020.
+   */
   expire_voices: {
     records: ({ workspace_id }: ExpireVoices) => bothOf(workspace_id, { limit: STEP + 1 }),
     decide(state, { workspace_id, sweep_id, before_ms, library_id }: ExpireVoices, facts): Decision<Contacts, Expired> {
@@ -202,7 +207,7 @@ export const voiceMessages = messagesOf<Contacts>()({
     },
   },
 
-  /** Of a workspace that is deleted; as often as `left` says. */
+  /** Removes the voices of a deleted workspace; repeated while `left` is true. */
   forget_voices: {
     records: ({ workspace_id }: { workspace_id: string }) => bothOf(workspace_id, { limit: STEP + 1 }),
     decide(state, { workspace_id }: { workspace_id: string }, facts): Decision<Contacts, { left: boolean }> {
@@ -224,12 +229,12 @@ type LearntVoice = {
   model: string;
   embedding: Uint8Array;
 };
-/** `contact_id`: for a contact without a name, where the voice is nobody's. */
+/** `contact_id`: for a new contact without a name, if the voice has none. */
 type MatchedVoice = { workspace_id: string; voice_id: string; contact_id: string };
 type NamedVoice = { workspace_id: string; stream_id: string; speaker: number; contact_id: string | null };
 type ExpireVoices = Expire & { workspace_id: string };
 
-/** The id of the voice that is learned of a speaker. */
+/** The id of the voice learned from a speaker. */
 function voiceOf({ stream_id, speaker }: { stream_id: string; speaker: number }): string {
   return voiceId(stream_id, speaker);
 }
@@ -252,7 +257,7 @@ function bothOf(workspace_id: string, range: { descending?: boolean; limit: numb
   ];
 }
 
-/** Removes the entries of a voice from its contact, or from the voices that are nobody's. */
+/** Removes the entries of a voice from its contact, or from the voices without one. */
 function takeFrom({ workspace_id, contact_id }: Voice, { id, self }: { id: string; self: string }): Effect[] {
   if (contact_id === null) return [{ effect: 'delete_record', collection: heardIn(workspace_id), id }];
   return [
@@ -262,7 +267,7 @@ function takeFrom({ workspace_id, contact_id }: Voice, { id, self }: { id: strin
   ];
 }
 
-/** As many as one commit takes of those whose clock is before that, and the clock of the oldest that stays. */
+/** The voices whose clock is before the cutoff, as many as one commit takes, and the clock of the oldest that stays. */
 function oldVoices(
   workspace_id: string,
   before_ms: number | null,
@@ -280,7 +285,7 @@ function oldVoices(
   return { old, oldest_ms: staying.length === 0 ? null : Math.min(...staying) };
 }
 
-/** Takes voices of a workspace out of it, and puts it where its oldest voice belongs on the list of what may expire. */
+/** Removes voices of a workspace, and moves the workspace on the due list to its oldest voice. */
 function takeOut(
   state: Contacts,
   { workspace_id, rows, oldest_ms }: { workspace_id: string; rows: VoiceRow[]; oldest_ms: number | null },
