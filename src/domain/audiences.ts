@@ -6,7 +6,7 @@ export type Audience = 'api' | 'mcp';
 
 export const MCP_PATH = '/mcp';
 
-/** The form that some people and clients send. The resource has the name without a slash all the same. */
+/** The address with a slash at its end, as some people and clients send it. The resource's name has none. */
 export const MCP_PATH_WITH_SLASH = `${MCP_PATH}/`;
 
 /** The resource's address, as tokens name it. */

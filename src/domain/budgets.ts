@@ -1,7 +1,7 @@
-/** The count of uses in a window of time, which began with the first of them. */
+/** The number of uses in a window of time, which begins with the first use. */
 export type Spent = { began_ms: number; count: number };
 
-/** Spends one of a budget of `max` in a window of `window_ms`: gives the new count, or the seconds to wait. */
+/** Spends one use of a budget of `max` in a window of `window_ms`. Returns the new count, or the seconds to wait. */
 export function spend(
   before: Spent | null | undefined,
   { max, window_ms }: { max: number; window_ms: number },

@@ -49,10 +49,10 @@ export const EVENT_TYPE_FORM = /^[a-z][a-z_]{0,63}\.[a-z][a-z_]{0,63}$/;
 
 export const EVENT_SCHEMA_VERSION = 1;
 
-/** Recorded like all, and delivered to no endpoint. Rules F-033 and F-035. */
+/** Recorded, but delivered to no endpoint. Rules F-033 and F-035. */
 const NEVER_DELIVERED: readonly EventType[] = ['account.created', 'account.deleted'];
 
-/** Whether endpoints get such an event; a deleted account's own workspaces go without a word to them. */
+/** Whether endpoints get such an event. The workspaces of a deleted account end without one. */
 export function isDelivered(type: EventType, data: Record<string, unknown>): boolean {
   if (type === 'workspace.deleted' && data.reason === 'account_deleted') return false;
   return !NEVER_DELIVERED.includes(type);

@@ -4,16 +4,16 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const MONTH = `(?<month>${MONTHS.join('|')})`;
 const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
 
-/** IMF-fixdate, which alone is to be sent, and the two that recipients must take as well: of RFC 850, and of asctime. */
+/** IMF-fixdate, the only form to send, and the two that recipients must accept as well: RFC 850 and asctime. */
 const FORMS = [
   new RegExp(`^(?:${DAYS}), (?<day>\\d\\d) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
   new RegExp(`^(?:${LONG_DAYS}), (?<day>\\d\\d)-${MONTH}-(?<year>\\d\\d) ${TIME} GMT$`),
   new RegExp(`^(?:${DAYS}) ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
-/** A year of two digits that would be further ahead is one of the century before. */
+/** A two-digit year that would be further ahead than this belongs to the century before. */
 const YEARS_AHEAD_MAX = 50;
 
-/** The time that an HTTP-date (RFC 9110, 5.6.7) names, in ms; null for what is none. Its weekday is not held against it. */
+/** The time of an HTTP-date (RFC 9110, 5.6.7), ms; null for any other text. Its weekday is not checked. */
 export function httpDateMs(text: string, now_ms: number): number | null {
   const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
   if (parts === undefined) return null;

@@ -16,26 +16,28 @@ export const PARTITIONS = 256;
 
 const ID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PART_NUMBER_MAX = 0xffff_ffff;
-/** Where these digits of an id stand. */
+/** The places of these digits in an id. */
 const [VERSION_AT, VARIANT_AT] = [14, 19];
-/** Of a library's id: all digits but the part number and the partition. */
+/** The digits of a library's id without part number and partition. */
 const MIXED_DIGITS = 22;
-/** No divisor of it but 1, so that no digits but equal ones cancel each other out. */
+/** Prime to the number of digits' values, so that only equal digits cancel each other out. */
 const MIXED_APART = 5;
-/** Of a stream's parts: with this bit a number is a turn's, 14 bits of its page and 17 of its serial number in that. */
+/** Part numbers of a stream with this bit are turns: 14 bits of the page and 17 of the serial number in it. */
 const TURN_BIT = 0x8000_0000;
 const SERIAL_BITS = 17;
-/** Of an account's parts: its pipelines. */
+/** Part numbers of an account from here on are its pipelines. */
 const PIPELINE_BITS = 0xc000_0000;
-/** Of the ids of pipeline outputs, and of their turns, which are shown. */
+/** The version of the ids of pipeline outputs and of their turns. */
 const OUTPUT_VERSION = '9';
 const OUTPUT_TURN_VERSION = '8';
-/** Of a library's parts: so many numbers has each kind. */
+/** The count of part numbers of each kind in a library. */
 const INSIGHT_NUMBERS = 2 ** 30;
-/** Above them the number of an item has six bits of the library's id, in whose place the item's has version and variant. */
+/**
+ * Above them an item's number has six bits of the library's id, whose place the item's id gives to version and variant.
+ */
 const OWN_NUMBERS = 2 ** 24;
 
-/** True for a UUID in its canonical form: 36 characters, lower case. Its version is for whoever drew it to choose. */
+/** Whether a text is a UUID in canonical form: 36 characters, lower case, of any version. */
 export function isId(text: unknown): text is string {
   return typeof text === 'string' && ID_FORM.test(text);
 }
@@ -45,7 +47,7 @@ export function partitionOfId(id: string): number {
   return Number.parseInt(id.slice(-2), 16);
 }
 
-/** When an id of ours was made, in ms since 1970. */
+/** The time at which one of our ids was made, ms since 1970. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
@@ -66,13 +68,13 @@ export function chunkId(stream_id: string, number: number): string {
   return partId(stream_id, number);
 }
 
-/** The stream and number behind a chunk's id; null for an id that is no chunk's. */
+/** The stream and number in a chunk's id; null for any other id. */
 export function streamOfChunk(chunk_id: string): { stream_id: string; number: number } | null {
   const part = ownerOfPart(chunk_id);
   return part === null || part.number >= TURN_BIT ? null : { stream_id: part.owner_id, number: part.number };
 }
 
-/** Where a turn lies in its stream's transcript: a page, and its serial number among all that the page ever had. */
+/** The place of a turn in its stream's transcript: a page, and its serial number in that page. */
 export type TurnPlace = { page: number; serial: number };
 
 /** The id of a turn of a stream, or of a pipeline output. */
@@ -81,7 +83,7 @@ export function turnId(stream_id: string, { page, serial }: TurnPlace): string {
   return partId(shown_id, TURN_BIT + page * 2 ** SERIAL_BITS + serial);
 }
 
-/** The stream and place behind a turn's id; null for an id that is no turn's. */
+/** The stream and place in a turn's id; null for any other id. */
 export function placeOfTurn(turn_id: string): (TurnPlace & { stream_id: string }) | null {
   const part = ownerOfPart(turn_id);
   if (part === null || part.number < TURN_BIT) return null;
@@ -91,28 +93,28 @@ export function placeOfTurn(turn_id: string): (TurnPlace & { stream_id: string }
   return { stream_id, page: number >>> SERIAL_BITS, serial: number & (2 ** SERIAL_BITS - 1) };
 }
 
-/** The id of an account's pipeline; `number` counts from 1, which is the one that it has from the start. */
+/** The id of an account's pipeline; `number` counts from 1, the pipeline that every account begins with. */
 export function pipelineId(account_id: string, number: number): string {
   return partId(account_id, PIPELINE_BITS + number);
 }
 
-/** The account and number behind a pipeline's id; null for an id that is none. */
+/** The account and number in a pipeline's id; null for any other id. */
 export function ownerOfPipeline(pipeline_id: string): { account_id: string; number: number } | null {
   const part = ownerOfPart(pipeline_id);
   if (part === null || part.number <= PIPELINE_BITS) return null;
   return { account_id: part.owner_id, number: part.number - PIPELINE_BITS };
 }
 
-/** The id of the pipeline that an account has from the start. */
+/** The id of the pipeline that an account begins with. */
 export function defaultPipelineId(account_id: string): string {
   return pipelineId(account_id, 1);
 }
 
-/** The kinds of insights; a kind's place here is the two top bits of its part numbers, so none ever moves. */
+/** The kinds of insights. A kind's index is the two top bits of its part numbers, so the order never changes. */
 const INSIGHT_KINDS = ['conversation', 'memory', 'suggestion', 'group'] as const;
 export type InsightKind = (typeof INSIGHT_KINDS)[number];
 
-/** The id of something in a library; `number` counts from 1. */
+/** The id of an item of a library; `number` counts from 1. */
 export function insightId(library_id: string, kind: InsightKind, number: number): string {
   const first = INSIGHT_KINDS.indexOf(kind) * INSIGHT_NUMBERS;
   if (number >= OWN_NUMBERS) throw new Error(`no item can have number ${number}`);
@@ -121,7 +123,7 @@ export function insightId(library_id: string, kind: InsightKind, number: number)
   return partId(shown_id, first + ((version << 2) | (variant >> 2)) * OWN_NUMBERS + number);
 }
 
-/** The library, kind and number behind such an id; null for an id that is none. */
+/** The library, kind and number in an item's id; null for any other id. */
 export function placeOfInsight(id: string): { library_id: string; kind: InsightKind; number: number } | null {
   const part = ownerOfPart(id);
   const kind = INSIGHT_KINDS[Math.floor((part?.number ?? 0) / INSIGHT_NUMBERS)];
@@ -184,23 +186,25 @@ export function signalId(stream_id: string, digest: Uint8Array): string {
   return `${time_and_random}-${hex.slice(7, 17)}${stream_id.slice(34)}`;
 }
 
-/** The id of an account's private workspace; `number` counts from 1, and each that the account gets has its own. */
+/**
+ * The id of an account's private workspace; `number` counts from 1, and every further private workspace has the next.
+ */
 export function privateWorkspaceId(account_id: string, number: number): string {
   return partId(account_id, number);
 }
 
-/** The account whose private workspace an id could be, and its number; null for an id that is none. */
+/** The account and number in the id of a private workspace; null for any other id. */
 export function ownerOfPrivateWorkspace(workspace_id: string): { account_id: string; number: number } | null {
   const part = ownerOfPart(workspace_id);
   return part === null ? null : { account_id: part.owner_id, number: part.number };
 }
 
-/** The id of an endpoint's delivery; `sequence` is its event's. Both lead to the endpoint. */
+/** The id of an endpoint's delivery; `sequence` is its event's. */
 export function deliveryId(endpoint_id: string, sequence: number): string {
   return partId(endpoint_id, sequence);
 }
 
-/** The endpoint and number behind a delivery's id; null for an id that is no delivery's. */
+/** The endpoint and number in a delivery's id; null for any other id. */
 export function endpointOfDelivery(delivery_id: string): { endpoint_id: string; sequence: number } | null {
   const part = ownerOfPart(delivery_id);
   return part === null ? null : { endpoint_id: part.owner_id, sequence: part.number };

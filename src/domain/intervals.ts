@@ -1,7 +1,7 @@
-/** A part of a timeline in ms: from the first up to, and without, the second. */
+/** A part of a timeline in ms: the start is included, the end is not. */
 export type Interval = [from_ms: number, to_ms: number];
 
-/** Sorted intervals that touch nowhere, with one more; beyond `max` those with the smallest gap become one. */
+/** Adds an interval to sorted ones that do not touch. Beyond `max`, those with the smallest gap become one. */
 export function addInterval(intervals: readonly Interval[], [from, to]: Interval, max: number): Interval[] {
   const before = intervals.filter(([, end]) => end < from);
   const after = intervals.filter(([start]) => start > to);
@@ -12,7 +12,7 @@ export function addInterval(intervals: readonly Interval[], [from, to]: Interval
   return all;
 }
 
-/** The parts of an interval that lie in none of these, which are sorted and touch nowhere. */
+/** The parts of an interval outside these, which are sorted and do not touch. */
 function outside([from, to]: Interval, intervals: readonly Interval[]): Interval[] {
   const left: Interval[] = [];
   let at = from;
@@ -26,7 +26,7 @@ function outside([from, to]: Interval, intervals: readonly Interval[]): Interval
   return left;
 }
 
-/** The parts of these that lie in none of those. */
+/** The parts of the first intervals that lie in none of the second. */
 export function subtract(intervals: readonly Interval[], taken: readonly Interval[]): Interval[] {
   return intervals.flatMap((interval) => outside(interval, taken));
 }

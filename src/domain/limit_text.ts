@@ -13,18 +13,18 @@ const SIZES = [
   [1024, 'KiB'],
 ] as const;
 
-/** Up to twelve as a word, as prose has it. */
+/** Numbers up to twelve as words, the others as digits. */
 export function countInWords(count: number): string {
   return WORDS[count] ?? count.toLocaleString('en-US');
 }
 
-/** In whole units, the largest of which it is at least two: a day is `24 hours`. */
+/** A duration in whole units: the largest unit of which it has at least two, so a day is `24 hours`. */
 export function durationInWords(ms: number): string {
   const [unit_ms, unit] = SPANS.find(([one_ms]) => ms % one_ms === 0 && ms > one_ms) ?? [1, 'ms'];
   return `${countInWords(ms / unit_ms)} ${unit}`;
 }
 
-/** In whole units, the largest that there is. */
+/** A size in whole units, the largest that fits. */
 export function sizeInWords(bytes: number): string {
   const [unit_bytes, unit] = SIZES.find(([one]) => bytes % one === 0) ?? [1, 'bytes'];
   return `${(bytes / unit_bytes).toLocaleString('en-US')} ${unit}`;

@@ -25,14 +25,14 @@ export const OAUTH_ERRORS = {
 
 export type OauthErrorCode = keyof typeof OAUTH_ERRORS;
 
-/** An OAuth error is a value, as a refusal is. */
+/** An OAuth error is a value, like a refusal. */
 export type OauthError = {
   error: OauthErrorCode;
   error_description: string;
-  /** Where the table's status is not the one to send: 429 for too many requests. */
+  /** The status if it is not the table's: 429 for too many requests. */
   status?: number;
   retry_after_s?: number;
-  /** Members that an error carries beside its code, such as `auth_session`. */
+  /** Members beside the code, such as `auth_session`. */
   extra?: Record<string, unknown>;
 };
 
@@ -48,7 +48,7 @@ export function oauthError(
 const SHOWN_SCOPE = /^[A-Za-z0-9:._-]{1,64}$/;
 const SHOWN_SCOPES_MAX = 5;
 
-/** That these scopes can't be had, by their names. */
+/** The error that these scopes cannot be granted. */
 export function invalidScope(scopes: readonly string[], why: string): OauthError {
   const shown = scopes.filter((scope) => SHOWN_SCOPE.test(scope)).slice(0, SHOWN_SCOPES_MAX);
   const others = scopes.length - shown.length;
@@ -60,7 +60,7 @@ export function isOauthError(value: unknown): value is OauthError {
   return typeof value === 'object' && value !== null && 'error_description' in value && 'error' in value;
 }
 
-/** OAuth error codes for refusals that every route can give; any other is a malformed request. */
+/** OAuth error codes for refusals that every route can give; any other refusal is a malformed request. */
 const OF_REFUSALS: Partial<Record<RefusalCode, [OauthErrorCode, number]>> = {
   TOO_MANY_REQUESTS: ['temporarily_unavailable', 429],
   UNAVAILABLE: ['temporarily_unavailable', 503],
@@ -72,7 +72,7 @@ const OF_REFUSALS: Partial<Record<RefusalCode, [OauthErrorCode, number]>> = {
   REQUEST_TIMEOUT: ['temporarily_unavailable', 408],
 };
 
-/** A refusal in OAuth's words. */
+/** A refusal as an OAuth error. */
 export function oauthErrorOf({ refused, message, retry_after_s }: Refusal): OauthError {
   const [error, status] = OF_REFUSALS[refused] ?? ['invalid_request', 400];
   return oauthError(error, message, { status, ...(retry_after_s === undefined ? {} : { retry_after_s }) });

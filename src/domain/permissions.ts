@@ -48,10 +48,10 @@ export const ENTITLEMENT_DEFAULTS: Record<Entitlement, boolean> = {
   'agent.experimental': false,
 };
 
-/** Entitlements that each switch one layer of content. */
+/** Entitlements, each of which switches one layer of content. */
 export type Layer = Extract<Entitlement, 'audio.access' | 'transcripts.access' | 'insights.access'>;
 
-/** Permissions that an entitlement adds while it is on. The others add none. */
+/** Permissions that an entitlement adds while it is on; absent for those that add none. */
 export const ENTITLED_PERMISSIONS: Partial<Record<Entitlement, readonly Permission[]>> = {
   'developer.tools': ['debug:read', 'debug:write', 'pipelines:experimental'],
   'audio.access': ['audio:read', 'audio:write'],
@@ -75,7 +75,10 @@ export function isEnabled(entitlements: Partial<Record<Entitlement, boolean>>, n
 
 const SWITCHED = ENTITLEMENTS.filter((name) => ENTITLED_PERMISSIONS[name] !== undefined);
 
-/** One list for each way to switch them, since every request asks: bit i of its place says that number i is on. */
+/**
+ * A list for each combination of entitlements, since every request needs one: bit i of its index is set if entitlement
+ * i is on.
+ */
 const PERMISSIONS_BY_SWITCHES = Array.from({ length: 2 ** SWITCHED.length }, (_, switches) => {
   const off = SWITCHED.filter((_, bit) => (switches & (1 << bit)) === 0);
   const missing = new Set(off.flatMap((name) => ENTITLED_PERMISSIONS[name] ?? []));

@@ -35,17 +35,17 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** One thing wrong with a request: `path` names the field (dots between levels, `""` the body itself). */
+/** One fault of a request. `path` names the field, with dots between levels; `""` is the body itself. */
 export type RefusalDetail = { path: string; message: string };
 
-/** A refusal is a value: an actor or a check returns it, the edge renders it. */
+/** A refusal is a value: an actor or a check returns it, and the edge renders it. */
 export type Refusal = {
   refused: RefusalCode;
   message: string;
   details?: RefusalDetail[];
-  /** Seconds after which trying again makes sense; becomes `Retry-After`. */
+  /** Seconds to wait before another try; sent as `Retry-After`. */
   retry_after_s?: number;
-  /** Scopes that a client should ask for; they stand in the challenge (RFC 6750, 3). */
+  /** Scopes that a client should ask for, named in the challenge (RFC 6750, 3). */
   scope?: readonly string[];
   /** Members that a code adds to `error`, such as `erase_at` on ACCOUNT_DELETED. */
   extra?: Record<string, unknown>;
@@ -59,7 +59,7 @@ export function refuse(
   return { refused, message, ...more };
 }
 
-/** Of bytes that were stored once and are not there. */
+/** The refusal for stored bytes that are missing. */
 export const CONTENT_MISSING = refuse(
   'CONTENT_MISSING',
   'The server has lost these bytes. What is known of them stays as it is.',
@@ -87,12 +87,12 @@ export function throwRefusal(refusal: Refusal): never {
   throw new Refused(refusal);
 }
 
-/** Whether an error is a refusal, of one of the codes where some are named. */
+/** Whether an error is a refusal, with one of these codes if any are given. */
 export function isRefused(error: unknown, ...codes: RefusalCode[]): error is Refused {
   return error instanceof Refused && (codes.length === 0 || codes.includes(error.code));
 }
 
-/** The answer; null where it was refused with one of the codes. Rejects with everything else. */
+/** The answer, or null if it was refused with one of these codes. Rejects with every other error. */
 export async function orNull<Answer extends NonNullable<unknown>>(
   answer: Promise<Answer>,
   ...codes: [RefusalCode, ...RefusalCode[]]
@@ -105,13 +105,13 @@ export async function orNull<Answer extends NonNullable<unknown>>(
   }
 }
 
-/** For `catch`: null for what is refused now and later, as what is gone or can't be used. Rejects with everything else. */
+/** For `catch`: null for a refusal that lasts, such as of something that is gone. Rejects with every other error. */
 export function nullIfPermanent(error: unknown): null {
   if (isRefused(error) && error.code !== 'UNAVAILABLE') return null;
   throw error;
 }
 
-/** For `catch`: another value in place of what was refused, whatever the code. Rejects with everything else. */
+/** For `catch`: another value in place of any refusal. Rejects with every other error. */
 export function orRefused<Value>(instead: Value): (error: unknown) => Value {
   return (error) => {
     if (isRefused(error)) return instead;
@@ -123,12 +123,12 @@ export function isRefusal(value: unknown): value is Refusal {
   return typeof value === 'object' && value !== null && 'refused' in value;
 }
 
-/** Ends a switch over a closed union: the compiler complains when a case is missing. */
+/** Ends a switch over a closed union: the compiler reports a missing case. */
 export function unreachable(value: never): never {
   throw new UnknownVariant(`unexpected variant: ${JSON.stringify(value)}`);
 }
 
-/** Something that this code has no word for: where it came from storage, a newer process wrote it. */
+/** A value that this code does not know. If it was stored, a newer process wrote it. */
 export class UnknownVariant extends Error {
   override name = 'UnknownVariant';
 }

@@ -7,7 +7,7 @@ import { BUCKETS, type Bucket, type Retention } from './workspaces.js';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** The lists of what may have something to remove, and the bucket that each counts in. */
+/** The due lists of retention, and the bucket that each counts in. */
 export const DUE_LISTS = {
   audio: 'audio',
   signals: 'transcripts',
@@ -17,21 +17,21 @@ export const DUE_LISTS = {
 } as const satisfies Record<string, Bucket>;
 export type DueList = keyof typeof DUE_LISTS;
 
-/**
- * The index of its owner's account in which an entity with such records in that workspace stands, at the clock of the
- * oldest of them.
- */
+/** The due list of an account and workspace: entities with such records, by the clock of their oldest record. */
 export function dueIndex(list: DueList, workspace_id: string): string {
   return `due:${list}:${workspace_id}`;
 }
 
-/** Of each bucket that is swept: records whose clock is before this go. Null: the bucket is not kept, and all go. */
+/**
+ * Of each swept bucket, records whose clock is before this time are removed. Null: all are, since the bucket is not
+ * kept.
+ */
 export type Cutoffs = Partial<Record<Bucket, number | null>>;
 
-/** Counts of the records of each bucket that a sweep has removed. */
+/** The number of removed records in each bucket. */
 export type Counts = Partial<Record<Bucket, number>>;
 
-/** Buckets that are kept for ever have no part in it. */
+/** Buckets that are kept for ever are left out. */
 export function cutoffsOf(retention: Retention, certain_ms: number): Cutoffs {
   const swept = BUCKETS.flatMap((bucket): [Bucket, number | null][] => {
     const { days } = retention[bucket];
@@ -45,22 +45,22 @@ export function isBefore(clock_ms: number, before_ms: number | null): boolean {
   return before_ms === null || clock_ms < before_ms;
 }
 
-/** Said to an entity on a due list until it answers that nothing is left. */
+/** Sent to an entity on a due list until it answers that nothing is left. */
 export type Expire = {
   sweep_id: string;
-  /** Records whose clock is before this go; null: all of them. */
+  /** Records whose clock is before this are removed; null: all of them. */
   before_ms: number | null;
-  /** Whom the commit that removes notifies of how much it removed (`Swept`). */
+  /** The entity that the removing commit notifies of the count (`Swept`). */
   library_id: string;
 };
 
-/** `left`: there is more to remove. */
+/** `left`: more is to be removed. */
 export type Expired = { removed: number; left: boolean };
 
-/** To the library, in the commit that removed so many records. */
+/** To the library, in the commit that removed these records. */
 export type Swept = { type: 'swept'; sweep_id: string; bucket: Bucket; count: number };
 
-/** The sums of two counts; a bucket of which nothing went is in neither. */
+/** The sums of two counts; a bucket without removals is absent. */
 export function addCounts(counts: Counts, more: Counts): Counts {
   const sums = BUCKETS.flatMap((bucket): [Bucket, number][] => {
     const sum = (counts[bucket] ?? 0) + (more[bucket] ?? 0);
@@ -80,7 +80,10 @@ export function retentionApplied(cutoffs: Cutoffs, counts: Counts) {
   return { changed_fields, buckets: Object.fromEntries(buckets) };
 }
 
-/** When a workspace is swept next: at a moment of every hour that is its own, so that not all are swept at once. */
+/**
+ * When a workspace is swept next. Each workspace has its own minute of the hour, so that they are not swept all at
+ * once.
+ */
 export function nextSweepAt(workspace_id: string, now_ms: number): number {
   const own_ms = Number.parseInt(workspace_id.slice(14, 18) + workspace_id.slice(19, 23), 16) % HOUR_MS;
   const this_hour_ms = now_ms - (now_ms % HOUR_MS) + own_ms;

@@ -5,14 +5,14 @@ import { PERMISSIONS, type Permission } from './permissions.js';
 type Scope = {
   /** Permissions that a token with this scope may use, as far as its account holds them. */
   acts_as: readonly Permission[];
-  /** Found on existing grants only. */
+  /** Only on existing grants. */
   not_requestable?: true;
 };
 
 /** Asks for a refresh token (OpenID Connect Core, 11). Every grant has one, so the name allows nothing here. */
 export const OFFLINE_ACCESS = 'offline_access';
 
-/** Current names allow what they say; this one includes another. */
+/** Allows its own permissions and those of another scope. */
 const INCLUDING: Record<string, Scope> = {
   'pipelines:write': { acts_as: ['pipelines:write', 'pipelines:experimental'] },
 };
@@ -81,7 +81,7 @@ export function permissionsOfScopes(scopes: readonly string[]): Permission[] {
   return PERMISSIONS.filter((permission) => allowed.has(permission));
 }
 
-/** Whether who has these scopes has this one: by name, or by other names of what it allows. */
+/** Whether these scopes include this one, by name or by what they allow. */
 export function isWithin(held: readonly string[], scope: string): boolean {
   if (scope === OFFLINE_ACCESS || held.includes(scope)) return true;
   const allowed = permissionsOfScopes(held);
@@ -89,7 +89,7 @@ export function isWithin(held: readonly string[], scope: string): boolean {
   return wanted.length > 0 && wanted.every((permission) => allowed.includes(permission));
 }
 
-/** Whether both name the same, in any order, under earlier or current names. */
+/** Whether both name the same scopes, in any order, by earlier or current names. */
 export function areEqualScopes(one: readonly string[], other: readonly string[]): boolean {
   return one.every((scope) => isWithin(other, scope)) && other.every((scope) => isWithin(one, scope));
 }
@@ -99,7 +99,7 @@ export function scopeList(text: string): string[] {
   return [...new Set(text.split(' ').filter((name) => name !== '' && name !== OFFLINE_ACCESS))];
 }
 
-/** `offline_access` where a `scope` parameter has it: strict clients look for it in the answer. */
+/** `offline_access` if a `scope` parameter has it, since strict clients look for it in the answer. */
 export function offlineAccessIn(text: string): string[] {
   return text.split(' ').includes(OFFLINE_ACCESS) ? [OFFLINE_ACCESS] : [];
 }

@@ -28,37 +28,37 @@ const TEXT_BYTES = 8;
 const OVERRIDE_BYTES = 4;
 const TERM_BYTES = 4;
 const MARK_EVERY = 16;
-/** From so many terms on buckets take less than they save. */
+/** From this number of terms on, buckets save more room than they take. */
 const BUCKETED_TERMS_MIN = 1_024;
 const BUCKETS = 256;
 const BUCKET_BYTES = 2;
 const MANY_LANGUAGES = 1;
 const HAS_BUCKETS = 2;
-/** Marks of two bytes reach so far. */
+/** The length of postings that marks of two bytes can point into. */
 const LONG_POSTINGS = 4;
 const SHORT_POSTINGS_MAX = 2 ** 16;
 const MS_HIGH = 2 ** 32;
 
-/** The most of each that a text's eight bytes hold. */
+/** The largest values that a text's eight bytes hold. */
 const START_MAX = 2 ** 20 - 1;
 const SERIAL_MAX = 2 ** 17 - 1;
 const WORDS_MAX = 2 ** 10 - 1;
 const SPEAKER_MAX = 2 ** 13 - 1;
 
-/** A turn or an item. `start_ms`: since the block begins. */
+/** A turn or an item. `start_ms`: from the start of the block. */
 export type BlockText = {
   serial: number;
   start_ms: number;
   speaker: number;
-  /** A person said whose words these are; null: nobody's. */
+  /** The contact that a person set; null for nobody. Absent if no person set one. */
   contact_id?: string | null | undefined;
   stemmer: Stemmer;
   said: TextTerms;
-  /** Terms beside those of its words. */
+  /** Terms other than those of its words. */
   marks?: readonly number[];
 };
 
-/** The bytes of a block; texts are in the order of their start. */
+/** Encodes a block; the texts are in the order of their start. */
 export function encodeBlock(
   { begins_at_ms, source_id }: { begins_at_ms: number; source_id: string | null },
   texts: readonly BlockText[],
@@ -131,7 +131,7 @@ function putBuckets(bytes: Buffer, from: number, terms: readonly number[]): numb
   return at;
 }
 
-/** Lists the places of each term. Texts come in their order, and sorting by terms leaves them in it. */
+/** Lists the places of each term. Texts come in order, and sorting by terms keeps that order. */
 function indexOf(texts: readonly BlockText[]): { terms: number[]; marks: number[]; postings: number[] } {
   const size = texts.reduce((sum, { said, marks = [] }) => sum + said.terms.length + marks.length, 0);
   const room = roomFor(size);
@@ -226,7 +226,7 @@ function putNumber(bytes: number[], number: number): void {
   bytes.push(rest);
 }
 
-/** A stored block. Throws RangeError for what is none. */
+/** A stored block. Throws RangeError for other bytes. */
 export class Block {
   readonly #bytes: Buffer;
   readonly #terms: number;
@@ -241,10 +241,10 @@ export class Block {
   readonly begins_at_ms: number;
   /** The number of texts. */
   readonly texts: number;
-  /** Words of all texts. */
+  /** The number of words in all texts. */
   readonly words: number;
   readonly stemmers: readonly Stemmer[];
-  /** By text: whom a person named; null: nobody. Absent: nobody said so. */
+  /** The contact that a person set, by text; null for nobody. Absent if no person set one. */
   readonly contacts: ReadonlyMap<number, string | null>;
 
   constructor(stored: Uint8Array) {
@@ -277,13 +277,13 @@ export class Block {
     return this.#bytes.length;
   }
 
-  /** Null where it is of none. */
+  /** Null if the block belongs to no source. */
   get source_id(): string | null {
     const hex = this.#bytes.toString('hex', 8, 24);
     return hex === NO_SOURCE ? null : uuidOf(hex);
   }
 
-  /** Of a text, ms since the block begins. */
+  /** The start of a text, ms from the start of the block. */
   start_ms(text: number): number {
     const at = this.#texts_at + text * TEXT_BYTES;
     const bytes = this.#bytes;
@@ -311,8 +311,8 @@ export class Block {
   }
 
   /**
-   * Where a term stands: so many texts, which are in `texts` then, in order, with how often it stands there in `counts`.
-   * Both have room for all texts.
+   * The texts that hold a term: returns their number, puts them in order into `texts` and the term's counts into
+   * `counts`. Both must have room for all texts.
    */
   readPostings(term: number, texts: Uint16Array, counts: Uint16Array): number {
     const index = this.#indexOf(term);

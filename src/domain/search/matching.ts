@@ -3,11 +3,11 @@ import { beginningTerm, isHeard, looked, pairTerms, soundsOf, soundTerm, stemTer
 
 /** Grades of a match between a searched word and a text: the higher the better. */
 const NOT_THERE = 0;
-/** A word that sounds alike, or begins with it. */
+/** A word that sounds alike, or a longer word that begins with it. */
 export const BY_SOUND = 1;
-/** Another word for it. */
+/** A synonym. */
 export const BY_SENSE = 2;
-/** Another form of it, or a Korean word that it is a part of. */
+/** Another form of the word, or a Korean word that contains it. */
 export const BY_STEM = 3;
 export const AS_IT_IS = 4;
 type Variant = typeof NOT_THERE | typeof BY_SOUND | typeof BY_SENSE | typeof BY_STEM | typeof AS_IT_IS;
@@ -15,24 +15,24 @@ type Variant = typeof NOT_THERE | typeof BY_SOUND | typeof BY_SENSE | typeof BY_
 /** The weight of a match of each variant. docs/choices.md, "Search and recall". */
 export const VARIANT_WEIGHTS: readonly number[] = [0, 0.4, 0.5, 0.7, 1];
 
-/** Terms that stand for other forms of a word: those that have an ending, and the stem where that is a word. 0 for none. */
+/** Terms for other forms of a word: those with an ending, and the stem if it is a word. 0 for none. */
 export type StemTerms = { inflected: number; plain: number };
 
-/** A term that stands for a word in texts of a time: from when to when their block begins, both included. */
+/** A term for a word in blocks of a time: from when to when they begin, both included. */
 export type OtherTerm = { term: number; variant: Exclude<Variant, typeof NOT_THERE>; from_ms?: number; to_ms?: number };
 
-/** A word that is looked for. */
+/** A searched word. */
 export class QueryWord {
   readonly term: number;
-  /** The same for words that match the same at any time. */
+  /** A word that matches the same at any time. */
   readonly key: string;
-  /** Terms of how it may sound; none where it goes by its letters alone. */
+  /** Terms of its sound; none if it is matched by its letters alone. */
   readonly sounds: readonly number[];
-  /** Terms of a Korean word's pairs of syllables: all of them are where it is a part of another. */
+  /** Terms of a Korean word's pairs of syllables; a longer word that contains it has all of them. */
   readonly pairs: readonly number[];
-  /** The term of words that begin with it; 0 where these do not count. */
+  /** The term of words that begin with it; 0 if these do not match. */
   readonly beginning: number;
-  /** Terms beside those of the word itself, the worst first. */
+  /** Other terms than those of the word itself, the worst match first. */
   readonly others: readonly OtherTerm[];
   readonly #looked: string;
   readonly #sounds: readonly string[];
@@ -58,7 +58,7 @@ export class QueryWord {
     return this.#of(stemmer).terms;
   }
 
-  /** The grade of the match with a word of a text. `stem`: that word's. */
+  /** The grade of the match with a word of a text. `stem`: the stem of that word. */
   variantOf(word: string, stemmer: Stemmer, stem: string = stemmer.stem(word)): Variant {
     const other = looked(word);
     if (other === this.#looked) return AS_IT_IS;

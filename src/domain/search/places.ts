@@ -6,7 +6,7 @@ import { isPipelineOutputId } from '../ids.js';
  * member whose record is not there any more has nothing.
  */
 export const SEARCH_INDEX = 'search';
-/** The collection of blocks: of a transcript by page, of a library by item. */
+/** The collection of blocks, by page of a transcript or by item of a library. */
 export const BLOCKS = 'blocks';
 
 const DELETED = '-';
@@ -25,7 +25,7 @@ export function deletedMember(stream_id: string): string {
   return DELETED + stream_id;
 }
 
-/** The page, item or deleted recording that a member names; any text that is neither of the others is an item's. */
+/** The page, item or deleted recording that a member names. */
 export function placeOfMember(member: string): SearchPlace {
   if (member.startsWith(DELETED)) return { place: 'deleted_stream', stream_id: member.slice(DELETED.length) };
   const at = member.indexOf(PAGE);
@@ -33,10 +33,10 @@ export function placeOfMember(member: string): SearchPlace {
   return { place: 'page', transcript_id: member.slice(0, at), page: member.slice(at + PAGE.length) };
 }
 
-/** Digits of a pipeline output's id that say of which pipeline it is, by its number. */
+/** The digits of a pipeline output's id that hold the number of the pipeline. */
 const [NUMBER_FROM, NUMBER_TO] = [15, 18];
 
-/** The number of the pipeline whose own transcript that is; 0 for the default one's. */
+/** The number of the pipeline of a transcript; 0 for the default one. */
 export function pipelineNumberOf(transcript_id: string): number {
   return isPipelineOutputId(transcript_id) ? Number.parseInt(transcript_id.slice(NUMBER_FROM, NUMBER_TO), 16) : 0;
 }

@@ -3,14 +3,16 @@ import { HYPHENS, looked, QUOTES, wordsIn } from './words.js';
 
 /** A search query: words, "phrases", and -words that must not occur. */
 export type ParsedQuery = {
-  /** Each once, those of phrases too. */
+  /** Each word once, those of phrases included. */
   words: string[];
   phrases: string[][];
-  /** Words that follow each other, or one. */
+  /** Words that follow each other; one word is a phrase too. */
   excluded: string[][];
 };
 
-/** A phrase, which the end of the text ends as well, or what stands between spaces; a hyphen before it excludes. */
+/**
+ * A phrase, closed by a quotation mark or the end of the text, or a run without spaces. A hyphen before it excludes it.
+ */
 const PART = new RegExp(`([${HYPHENS}]?)(?:[${QUOTES}]([^${QUOTES}]*)(?:[${QUOTES}]|$)|([^\\s${QUOTES}]+))`, 'gu');
 
 /** The parts of a query, or the rule that it breaks. */
@@ -36,7 +38,7 @@ export function parseQuery(text: string): ParsedQuery | { wrong: string } {
   return found;
 }
 
-/** The word that a query ends with, where somebody may still be typing it: not in quotation marks, and not excluded. */
+/** The last word of a query that somebody may still be typing: neither in quotation marks nor excluded. */
 export function wordBeingTyped(text: string): string | null {
   const [, hyphen, , plain = ''] = [...text.matchAll(PART)].at(-1) ?? [];
   const last = wordsIn(plain).at(-1);
@@ -44,7 +46,7 @@ export function wordBeingTyped(text: string): string | null {
   return is_last && !hyphen ? last.word : null;
 }
 
-/** Whether these words follow each other somewhere in a text, as they are. */
+/** Whether these words follow each other in a text. */
 export function standsIn(words: readonly string[], run: readonly string[]): boolean {
   const wanted = run.map(looked);
   return words.some((_, at) => wanted.every((word, next) => looked(words[at + next] ?? '') === word));

@@ -3,16 +3,16 @@ import type { QueryWord } from './matching.js';
 import type { Stemmer } from './stemmers.js';
 import { wordsIn } from './words.js';
 
-/** A word of a text that is looked for: where it stands, in UTF-16 units, and which ones it is, a bit each. */
+/** A searched word in a text: its place in UTF-16 units, and a bit for each word of the query that it matches. */
 export type Match = { at: number; length: number; words: number };
 
-/** `highlights`: from where to where in `text`, in UTF-16 units. */
+/** `highlights`: starts and ends in `text`, in UTF-16 units. */
 export type Snippet = { text: string; highlights: [number, number][] };
 
 const CHARS = LIMITS.search_snippet_chars_max;
-/** Of that, what stands before the first match. */
+/** The part of it before the first match. */
 const BEFORE = CHARS / 4;
-/** So far a cut moves to fall between two words. */
+/** How far a cut moves to fall between two words. */
 const MOVED_MAX = 20;
 const CUT = '…';
 const LOW_SURROGATE = /^[\udc00-\udfff]/;
@@ -55,7 +55,7 @@ function endOf(text: string, from: number): number {
   return to >= text.length ? text.length : betweenWords(text, to, -1);
 }
 
-/** The next place behind or before that in which no word is cut; where words are long, one in which no character is. */
+/** The nearest place at which no word is cut, or no character if words are long. */
 function betweenWords(text: string, place: number, step: 1 | -1): number {
   for (let at = place; Math.abs(at - place) <= MOVED_MAX; at += step) {
     const is_between = /\s/.test(text.charAt(step === 1 ? at - 1 : at));

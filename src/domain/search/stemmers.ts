@@ -9,7 +9,7 @@ export type Stemmer = { name: string; stem: (word: string) => string };
 const DEFAULT = 'english';
 const require = createRequire(import.meta.url);
 
-/** By the first subtag of a BCP 47 tag. Whatever is not here is stemmed as English, which leaves other scripts alone. */
+/** By the first subtag of a BCP 47 tag. Other languages are stemmed as English, which leaves other scripts alone. */
 const LANGUAGES: Readonly<Record<string, string>> = {
   ar: 'arabic',
   bg: 'bulgarian',
@@ -49,7 +49,7 @@ const loaded = new Map<string, Stemmer>([[DEFAULT, { name: DEFAULT, stem: rememb
 const by_tag = new Map<string, Stemmer>();
 const TAGS_KEPT_MAX = 1_000;
 
-/** The one for a language, which is a BCP 47 tag, or null where nobody knows. */
+/** The stemmer of a language by its BCP 47 tag; null for an unknown language. */
 export function stemmerOf(language: string | null): Stemmer {
   const tag = language ?? 'en';
   const known = by_tag.get(tag);

@@ -29,7 +29,7 @@ export function windowsOf(turns: number, turns_max: number): { first: number; la
   return found;
 }
 
-/** A vector of signed bytes with the direction of this one; null where it has none. */
+/** The same direction as a vector of signed bytes; null for a vector without one. */
 export function quantized(values: readonly number[]): Int8Array | null {
   const length = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
   if (!(length > 0 && Number.isFinite(length))) return null;
@@ -59,7 +59,7 @@ export function encodeVectors(model: number, windows: readonly WindowVector[]): 
   return bytes;
 }
 
-/** Null for what is none of this version. */
+/** Null for bytes of another version. */
 export function readVectors(stored: Uint8Array): PageVectors | null {
   const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
   if (bytes.length < HEAD_BYTES || bytes[0] !== VERSION) return null;
@@ -73,7 +73,7 @@ export function readVectors(stored: Uint8Array): PageVectors | null {
   return { model: bytes.readUInt32LE(1), dimension, windows, bytes: bytes.length };
 }
 
-/** 32 bits by which texts of turns, or names of models, are told apart. FNV-1a over UTF-16 units. */
+/** 32 bits that tell texts of turns, or names of models, apart: FNV-1a over UTF-16 units. */
 export function fingerprintOf(texts: readonly string[]): number {
   let value = 0x811c9dc5;
   for (const text of texts) {

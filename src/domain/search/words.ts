@@ -4,7 +4,7 @@ import { type AnswerMark, answerMarksOf } from './answer_marks.js';
 import { numbersIn, type SpokenNumber } from './spoken_numbers.js';
 import type { Stemmer } from './stemmers.js';
 
-/** Texts as search sees them: words, what is left of them without their endings, and how they sound. */
+/** Texts as search reads them: words, their stems and their sounds. */
 
 const SEARCH_TEXTS_KEPT_MAX = 20_000; // ours: texts of which is kept how they are looked up, twice so many
 
@@ -43,7 +43,9 @@ const POSSESSIVE = /'s$/;
 const LATIN = /^[\p{Script=Latin}\p{M}']+$/u;
 const HANGUL = /\p{Script=Hangul}/u;
 const DOTLESS_I = /ı/g;
-/** By so many first letters longer words are found while somebody types them: each such number costs room in blocks. */
+/**
+ * The numbers of first letters by which longer words are found while somebody types them. Each costs room in blocks.
+ */
 const BEGINNING_LETTERS = 4;
 const DIGIT = /^\d/;
 /** The stemmer of texts whose answers are marked. */
