@@ -20,7 +20,7 @@ const PART_NUMBER_MAX = 0xffff_ffff;
 const [VERSION_AT, VARIANT_AT] = [14, 19];
 /** The digits of a library's id without part number and partition. */
 const MIXED_DIGITS = 22;
-/** Prime to the number of digits' values, so that only equal digits cancel each other out. */
+/** Coprime to MIXED_DIGITS, so that only equal digits cancel each other out. */
 const MIXED_APART = 5;
 /** Part numbers of a stream with this bit are turns: 14 bits of the page and 17 of the serial number in it. */
 const TURN_BIT = 0x8000_0000;
