@@ -40,7 +40,7 @@ import type { WebhookSender } from '../../src/features/webhooks/webhook_sender.j
 import type { Connection } from './connection.js';
 import { tally } from './tally.js';
 import type { ProcessTellings } from './tellings.js';
-import type { Timers, VirtualTime } from './virtual_time.js';
+import type { ProcessTimers, VirtualTime } from './virtual_time.js';
 
 const KINDS = [
   ...[
@@ -77,6 +77,7 @@ const metrics = makeMetrics();
 type Parts = {
   connection: Connection;
   time: VirtualTime;
+  timers: ProcessTimers;
   now: () => number;
   trust_memory: boolean;
   /** How it is told what others commit. */
@@ -101,16 +102,18 @@ export class SimulatedProcess {
   readonly erasures: ErasureWorker;
   readonly deliveries: DeliveryWorker | null;
   readonly #time: VirtualTime;
-  readonly #timers: Timers = [];
+  readonly #timers: ProcessTimers;
   readonly crashed: Promise<void>;
   #onCrash: () => void = () => {};
   alive = true;
 
   constructor(parts_of: Parts) {
-    const { connection, time, now, trust_memory, tellings, active_max, onError, poster, members, onTry } = parts_of;
+    const { connection, time, timers, now, trust_memory, tellings, active_max, onError, poster, members, onTry } =
+      parts_of;
     this.connection = connection;
     this.member_id = members.id;
     this.#time = time;
+    this.#timers = timers;
     this.crashed = new Promise((resolve) => {
       this.#onCrash = resolve;
     });
@@ -118,7 +121,6 @@ export class SimulatedProcess {
       onError(`${text} ${JSON.stringify(fields)} ${err instanceof Error ? err.stack : ''}`);
     const log = { info() {}, warn() {}, error, isLevelEnabled: () => false } as unknown as Logger;
     const { store } = connection;
-    time.owned = this.#timers;
     this.#told = trust_memory
       ? null
       : new ToldVersions({
@@ -168,7 +170,6 @@ export class SimulatedProcess {
     this.deliveries?.start();
     const deliveries = this.deliveries ?? { takeBack: async () => {} };
     new Takeover({ store, poll, members, deliveries, log, now }).start();
-    time.owned = null;
   }
 
   /** Ends without warning: no answer comes in or goes out any more. */

@@ -8,7 +8,7 @@ import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
 /** Faults, layer A. More seeds: `npm run spool -- simulate --seeds 5000`. */
 const SEEDS = 5;
-const WORKSPACE_SEEDS = 9;
+const WORKSPACE_SEEDS = 12;
 const ENDPOINT_SEEDS = 2;
 const SESSION_SEEDS = 6;
 const READ_SEEDS = 16;

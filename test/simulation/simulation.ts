@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { MEMBER_ID_CHARS } from '../../src/domain/webhooks.js';
-import { randomBytes, useRandomSource } from '../../src/engine/random/random.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
-import { shareTimer } from '../../src/engine/time/periodic_timer.js';
 import { Checker, checkStep } from './checker.js';
 import { type About, Clients, isUnknown } from './clients.js';
 import { Connection, FAIR, type Weather } from './connection.js';
@@ -14,6 +12,7 @@ import { checkMemberships, MembershipHistory } from './membership_checker.js';
 import { MemberViews } from './membership_views.js';
 import { ModelStore } from './model_store.js';
 import { Receivers } from './receivers.js';
+import { seedCrypto } from './seeded_crypto.js';
 import { checkSessions, SessionHistory } from './session_checker.js';
 import { SESSION_PASSES_MS } from './session_hosts.js';
 import { SimulatedProcess } from './simulated_process.js';
@@ -84,8 +83,7 @@ export async function simulate(
 ): Promise<Outcome> {
   const random = new SeededRandom(seed);
   const time = new VirtualTime(random);
-  shareTimer(false); // a process' timers end with it
-  useRandomSource({
+  const unseed = seedCrypto({
     bytes: (count) => random.bytes(count),
     below: (limit) => (limit === PARTITIONS ? random.below(HOMES) * 51 : random.below(limit)),
   });
@@ -94,8 +92,7 @@ export async function simulate(
     return await new Simulation({ seed, random, time, operations, about }).run();
   } finally {
     time.leave();
-    useRandomSource();
-    shareTimer(true);
+    unseed();
   }
 }
 
@@ -303,18 +300,21 @@ class Simulation {
     const record = (line: string) => this.#record(line);
     const connection = new Connection({ model: this.#model, time, random, weather: () => this.#weather, record, name });
     const skew_ms = random.between(-SKEW_MAX_MS, SKEW_MAX_MS);
-    return new SimulatedProcess({
+    const timers = time.newProcess();
+    const parts = {
       connection,
       time,
+      timers,
       now: () => Math.floor(this.#now() + skew_ms),
       trust_memory: this.#trust_memory,
       tellings: new ProcessTellings({ random, time, record, connection, model: this.#tellings }),
       active_max: random.chance(0.3) ? 4 : 1_000,
-      onError: (text) => this.#must(false, `logged: ${text}`),
+      onError: (text: string) => this.#must(false, `logged: ${text}`),
       poster: this.#about === 'endpoints' ? this.#receivers.posterOf(connection) : null,
       members: this.#views.joined(id),
-      onTry: (name) => this.#noteTry(name),
-    });
+      onTry: (name: string) => this.#noteTry(name),
+    };
+    return time.within(timers, () => new SimulatedProcess(parts));
   }
 
   /** Runs something again and again, at intervals drawn up to this, until the faults stop. */

@@ -1,15 +1,14 @@
 import type { Address } from '../../actors/actor.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { makeMetrics } from '../../src/engine/metrics/metrics.js';
-import { useRandomSource } from '../../src/engine/random/random.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { Runtime } from '../../src/engine/runtime/runtime.js';
 import { decodeStored } from '../../src/engine/store/codec.js';
 import { ToldVersions } from '../../src/engine/store/told_versions.js';
-import { shareTimer } from '../../src/engine/time/periodic_timer.js';
 import { type Ledger, ledger, ledgerOf } from '../fixtures/ledger.js';
 import { Connection, type Weather } from './connection.js';
 import { ModelStore } from './model_store.js';
+import { seedCrypto } from './seeded_crypto.js';
 import { ProcessTellings, STALE_MAX_MS, TellingModel } from './tellings.js';
 import { VirtualTime } from './virtual_time.js';
 
@@ -33,15 +32,13 @@ export type ReadsOutcome = { violations: string[]; reads: number; unasked: numbe
 export async function simulateReads(seed: number): Promise<ReadsOutcome> {
   const random = new SeededRandom(seed);
   const time = new VirtualTime(random);
-  shareTimer(false);
-  useRandomSource({ bytes: (count) => random.bytes(count), below: (limit) => random.below(limit) });
+  const unseed = seedCrypto({ bytes: (count) => random.bytes(count), below: (limit) => random.below(limit) });
   time.enter();
   try {
     return await new Reads(random, time).run();
   } finally {
     time.leave();
-    useRandomSource();
-    shareTimer(true);
+    unseed();
   }
 }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 
 type Due = { at_ms: number; order: number; run: () => void; dropped: boolean };
@@ -5,13 +6,23 @@ type Due = { at_ms: number; order: number; run: () => void; dropped: boolean };
 /** Every function of the global object by which code waits. */
 const NAMES = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const;
 const realImmediate = globalThis.setImmediate;
+const realNanoseconds = process.hrtime.bigint;
 /** Turns of nact begin within this; it mixes their order. */
 const IMMEDIATE_MAX_MS = 0.05;
+
+/** The timers of one simulated process that keep it alive no longer than it is. Its machine started `ahead_ms` before the run. */
+export type ProcessTimers = { readonly ahead_ms: number; readonly timers: Set<VirtualTimer> };
 
 /** A timer of virtual time, as code that uses timers expects it. */
 class VirtualTimer {
   due: Due | null = null;
+  readonly process: ProcessTimers | null;
+  constructor(process: ProcessTimers | null) {
+    this.process = process;
+  }
+  /** It ends with its process. */
   unref(): this {
+    this.process?.timers.add(this);
     return this;
   }
   ref(): this {
@@ -32,8 +43,8 @@ export class VirtualTime {
   #steps = 0;
   /** Milliseconds since the run began; no jump of the clock moves it. */
   elapsed_ms = 0;
-  /** Intervals that begin while this is set end together, as a process' do when it crashes. */
-  owned: VirtualTimer[] | null = null;
+  /** The process whose code is running. */
+  readonly #process = new AsyncLocalStorage<ProcessTimers>();
 
   constructor(random: SeededRandom) {
     this.#random = random;
@@ -86,13 +97,15 @@ export class VirtualTime {
   /** Puts virtual timers in the place of the global ones. */
   enter(): void {
     const start = (run: () => void, delay_ms: number, every: boolean): VirtualTimer => {
-      const timer = new VirtualTimer();
+      const owner = this.#process.getStore() ?? null;
+      const timer = new VirtualTimer(owner);
       const fire = () => {
         if (every) timer.due = this.after(delay_ms, fire);
-        run();
+        else owner?.timers.delete(timer);
+        if (owner === null) run();
+        else this.within(owner, run);
       };
       timer.due = this.after(delay_ms, fire);
-      if (every) this.owned?.push(timer);
       return timer;
     };
     const replacements: Record<(typeof NAMES)[number], unknown> = {
@@ -111,6 +124,8 @@ export class VirtualTime {
       Object.assign(globalThis, { [name]: replacements[name] });
     }
     performance.now = () => this.elapsed_ms;
+    process.hrtime.bigint = () =>
+      BigInt(Math.round((this.elapsed_ms + (this.#process.getStore()?.ahead_ms ?? 0)) * 1e6));
   }
 
   /** Gives the global timers back. */
@@ -118,16 +133,30 @@ export class VirtualTime {
     for (const [name, real] of this.#real) Object.assign(globalThis, { [name]: real });
     this.#real.clear();
     Reflect.deleteProperty(performance, 'now'); // its prototype's comes to light again
+    process.hrtime.bigint = realNanoseconds;
   }
 
-  end(timers: VirtualTimer[]): void {
+  /** Timers for a process on a machine of its own. */
+  newProcess(): ProcessTimers {
+    return { ahead_ms: this.#random.fraction() * 60_000, timers: new Set() };
+  }
+
+  /** Runs the code of a process. */
+  within<T>(process: ProcessTimers, run: () => T): T {
+    return this.#process.run(process, run);
+  }
+
+  /** The process crashes. */
+  end({ timers }: ProcessTimers): void {
     for (const { due } of timers) if (due !== null) due.dropped = true;
   }
 
   /** What did not come from here is a timer from before the run. */
   #clear(name: (typeof NAMES)[number], timer: unknown): void {
-    if (timer instanceof VirtualTimer) this.end([timer]);
-    else if (timer !== undefined && timer !== null) (this.#real.get(name) as (timer: unknown) => void)(timer);
+    if (timer instanceof VirtualTimer) {
+      timer.process?.timers.delete(timer);
+      if (timer.due !== null) timer.due.dropped = true;
+    } else if (timer !== undefined && timer !== null) (this.#real.get(name) as (timer: unknown) => void)(timer);
   }
 
   #takeFirst(): void {
@@ -146,8 +175,6 @@ export class VirtualTime {
     heap[at] = last;
   }
 }
-
-export type Timers = VirtualTimer[];
 
 function isBefore(a: Due, b: Due): boolean {
   return a.at_ms < b.at_ms || (a.at_ms === b.at_ms && a.order < b.order);

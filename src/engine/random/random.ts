@@ -1,54 +1,32 @@
-import { randomFillSync, randomInt, randomBytes as systemRandomBytes } from 'node:crypto';
+import { randomInt, randomBytes as systemBytes } from 'node:crypto';
 import { makeId, PARTITIONS } from '../../domain/ids.js';
 
-/** Where randomness comes from; the simulation puts a seeded source in its place. */
-export type RandomSource = { bytes(count: number): Uint8Array; below(limit: number): number };
+/** Bytes and numbers of the system. A seeded run replaces those of `node:crypto`. */
 
-const DRAWN_BYTES = 4_096;
-/** Asking for a few bytes costs as much as for some thousand, so many are generated at once. */
-const drawn = new Uint8Array(DRAWN_BYTES);
-let given_out = DRAWN_BYTES;
-
-function systemBytes(count: number): Uint8Array {
-  if (count > DRAWN_BYTES) return systemRandomBytes(count);
-  if (given_out + count > DRAWN_BYTES) {
-    randomFillSync(drawn);
-    given_out = 0;
-  }
-  const end = given_out + count;
-  const bytes = drawn.slice(given_out, end);
-  drawn.fill(0, given_out, end); // a secret lies where its owner keeps it, and not here as well
-  given_out = end;
-  return bytes;
-}
-
-const SYSTEM: RandomSource = { bytes: systemBytes, below: (limit) => randomInt(limit) };
-let source = SYSTEM;
-
-/** Replaces the source of randomness for a seeded run; without an argument the system's is back. */
-export function useRandomSource(replacement: RandomSource = SYSTEM): void {
-  source = replacement;
-}
+const ID_BYTES = 5;
 
 export function randomBytes(count: number): Uint8Array {
-  return source.bytes(count);
+  return new Uint8Array(systemBytes(count));
 }
 
-/** A new id whose home is the partition. */
+/** A new id whose home is the partition. Its bytes are those of a number: Node draws many of these at once. */
 export function randomId(home: { partition: number; now_ms: number }): string {
-  return makeId({ ...home, random: source.bytes(5) });
+  const random = new Uint8Array(ID_BYTES);
+  new DataView(random.buffer).setUint32(0, randomInt(2 ** 32));
+  random[ID_BYTES - 1] = randomInt(2 ** 8);
+  return makeId({ ...home, random });
 }
 
 export function randomPartition(): number {
-  return source.below(PARTITIONS);
+  return randomInt(PARTITIONS);
 }
 
 /** A number from 0 up to, not including, one. For jitter. */
 export function randomFraction(): number {
-  return source.below(2 ** 32) / 2 ** 32;
+  return randomInt(2 ** 32) / 2 ** 32;
 }
 
 /** Six digits. */
 export function randomCode(): string {
-  return String(source.below(1_000_000)).padStart(6, '0');
+  return String(randomInt(1_000_000)).padStart(6, '0');
 }

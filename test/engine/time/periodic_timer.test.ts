@@ -2,7 +2,7 @@ import t from 'tap';
 import { every } from '../../../src/engine/time/periodic_timer.js';
 import { until } from '../../fixtures/until.js';
 
-t.test('what looks every so often looks together, at its own pace, until it stops', async (t) => {
+t.test('what looks every so often is called at its own pace, until it stops', async (t) => {
   const calls: string[] = [];
   const note = (name: string) => () => calls.push(name);
   const times = (name: string) => calls.filter((call) => call === name).length;
@@ -11,9 +11,8 @@ t.test('what looks every so often looks together, at its own pace, until it stop
     for (const stop of stops) stop();
   });
   await until('the longest was called twice', () => times('whole') === 2);
-  t.ok(times('own') > 0, 'what is no multiple of the tick has a timer of its own');
-  const shared = calls.filter((name) => name !== 'own').slice(-4);
-  t.same(shared, ['whole', 'half', 'half', 'whole'], 'one wake-up is for both, and the next for one of them');
+  t.ok(times('half') >= 2, 'the shorter at least as often');
+  t.ok(times('own') > 0, 'one that is no multiple of half a second as well');
   stops.shift()?.();
   const before = times('half');
   await until('the others go on', () => times('whole') === 3);

@@ -1,9 +1,10 @@
 /** Spool as `npm start` runs it, with a few doors for measuring. */
-import { randomBytes, randomInt } from 'node:crypto';
+import crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import pino from 'pino';
 import { libraryId, ownerOfPrivateWorkspace } from '../../../dist/src/domain/ids.js';
-import { randomId, useRandomSource } from '../../../dist/src/engine/random/random.js';
+import { randomId } from '../../../dist/src/engine/random/random.js';
 import { startServer } from '../../../dist/src/host/server.js';
 import { readSettings } from '../../../dist/src/host/settings.js';
 import { answer, settings } from './answering_server.mjs';
@@ -16,7 +17,9 @@ import { webhookDoors } from './webhook_backlog.mjs';
 const { data_dir, fixed_code, env: own_env = {} } = settings();
 // Sign-ins are then measured without reading mails: every code is the same.
 if (fixed_code !== undefined) {
-  useRandomSource({ bytes: randomBytes, below: (limit) => (limit === 1_000_000 ? fixed_code : randomInt(limit)) });
+  const { randomInt } = crypto;
+  crypto.randomInt = (...limits) => (limits[0] === 1_000_000 ? fixed_code : randomInt(...limits));
+  syncBuiltinESMExports();
 }
 /** Limits are on, as they are by default. All load comes from one network and from few devices, so they may do more. */
 const budgets = Object.fromEntries(
