@@ -60,7 +60,7 @@ export type Authority = {
   root_pem: string;
   /** Issuing CA, then root: what a device sends and keeps beside its own certificate. */
   ca_pem: string;
-  /** The CAs that sign devices, for `readPeerCertificate`. */
+  /** The CAs that sign devices, for `PeerCertificates`. */
   issuers: readonly X509Certificate[];
   /** A client certificate. Refuses weak keys and unproven requests with a message; throws on a bad `device_id` or `days`. */
   issueDeviceCertificate(request: DeviceCertificateRequest): DeviceCertificateAnswer;

@@ -30,8 +30,6 @@ export type PresentedCertificate = {
 const NOT_BY_US = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
 const DATE_VERDICTS = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 
-const facts_by_socket = new WeakMap<TLSSocket, CertificateFacts>();
-
 /**
  * Judges a certificate from a listener with `requestCert: true, rejectUnauthorized: false`. Pure: the dates are held
  * against `now_ms` alone, never against the clock TLS used.
@@ -40,21 +38,31 @@ export function inspectCertificate(presented: PresentedCertificate, now_ms: numb
   return judgeCertificate(readCertificate(presented), now_ms);
 }
 
-/**
- * The facts of the certificate on a connection, read once per socket. TLS calls a resumed or kept-alive connection
- * authorized for ever, so every request must judge the facts anew.
- */
-export function readPeerCertificate(socket: TLSSocket, issuers: readonly X509Certificate[]): CertificateFacts {
-  const known = facts_by_socket.get(socket);
-  if (known !== undefined) return known;
-  const facts = readCertificate({
-    certificate: socket.getPeerX509Certificate(),
-    authorized: socket.authorized,
-    authorization_error: readVerdict(socket.authorizationError),
-    issuers,
-  });
-  facts_by_socket.set(socket, facts);
-  return facts;
+/** The certificates on the connections of a listener. */
+export class PeerCertificates {
+  readonly #issuers: readonly X509Certificate[];
+  readonly #facts = new WeakMap<TLSSocket, CertificateFacts>();
+
+  constructor(issuers: readonly X509Certificate[]) {
+    this.#issuers = issuers;
+  }
+
+  /**
+   * The facts of the certificate on a connection, read once per socket. TLS calls a resumed or kept-alive connection
+   * authorized for ever, so every request must judge the facts anew.
+   */
+  of(socket: TLSSocket): CertificateFacts {
+    const known = this.#facts.get(socket);
+    if (known !== undefined) return known;
+    const facts = readCertificate({
+      certificate: socket.getPeerX509Certificate(),
+      authorized: socket.authorized,
+      authorization_error: readVerdict(socket.authorizationError),
+      issuers: this.#issuers,
+    });
+    this.#facts.set(socket, facts);
+    return facts;
+  }
 }
 
 /** The facts of a certificate that a proxy passed on, whose handshake was not with us: only our CAs vouch for it. */

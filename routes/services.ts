@@ -16,6 +16,7 @@ import type { ClientDocuments } from '../src/features/oauth/client_documents.js'
 import type { Clients } from '../src/features/oauth/clients/clients.js';
 import type { ChunkProcessing } from '../src/features/recordings/chunk_processing.js';
 import type { ImportWorker } from '../src/features/recordings/import_worker.js';
+import type { JoinedFiles } from '../src/features/recordings/joined_audio.js';
 import type { MissingAudio } from '../src/features/recordings/missing_audio.js';
 import type { Embeddings } from '../src/features/search/index/embeddings.js';
 import type { SearchIndexes } from '../src/features/search/index/search_index.js';
@@ -58,6 +59,7 @@ export type Services = FeatureServices &
     imports: ImportWorker;
     insights: InsightServices;
     live_text: LiveText;
+    joined_files: JoinedFiles;
     lost_audio: MissingAudio;
     processing: ChunkProcessing;
     /** Answers questions by the model at INSIGHTS_URL; null without one. */

@@ -1,6 +1,8 @@
 /** The program: what `npm start` runs once everything is built. */
-import './host/signals.js';
 import { loadModules } from './host/load_modules.js';
+import { KeptSignals } from './host/signals.js';
 
+const signals = new KeptSignals();
 await loadModules();
-await import('./host/run.js');
+const { run } = await import('./host/run.js');
+run(signals);

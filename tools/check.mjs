@@ -24,6 +24,7 @@ const checks = [
   { title: 'import directions', program: 'depcruise', args: ['--config', '.dependency-cruiser.cjs', ...folders] },
   { title: 'rooms of a storey', program: process.execPath, args: ['tools/checks/rooms.mjs'] },
   { title: 'unused code', program: 'knip', args: ['--no-progress'] },
+  { title: 'state of modules', program: process.execPath, args: ['tools/checks/module_state.mjs'] },
   { title: 'citations', program: process.execPath, args: ['tools/checks/citations.mjs'] },
   { title: 'names of types', program: process.execPath, args: ['tools/checks/names.mjs'] },
   { title: 'doc comments', program: process.execPath, args: ['tools/checks/comments.mjs'] },

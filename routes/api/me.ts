@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { trimmedText } from '../../src/access/request_schemas.js';
 import { durationInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { cachedJson } from '../../src/edge/http/cached_json.js';
 import {
   accountShape,
+  cachedAccount,
   deleteAccount,
-  readAccount,
   renameAccount,
   restoreAccount,
 } from '../../src/features/accounts/account.js';
@@ -21,7 +20,7 @@ export const ME_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: ['account:manage'],
     answer: accountShape,
-    handler: async ({ who }) => cachedJson(readAccount(who)),
+    handler: async ({ services, who }) => cachedAccount(services, who),
   }),
 
   accountRoute({

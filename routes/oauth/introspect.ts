@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
-import { cachedJson } from '../../src/edge/http/cached_json.js';
 import { authenticateOwnServer } from '../../src/features/oauth/client_authentication.js';
 import { introspect, introspectionShape } from '../../src/features/oauth/introspection.js';
 import { openRoute, type Route } from '../rows.js';
@@ -28,7 +27,7 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
       const caller = await authenticateOwnServer(services, request.headers.authorization, body);
       if (isOauthError(caller)) return caller;
       if (body.token === undefined) return oauthError('invalid_request', 'token is missing.');
-      return cachedJson(await introspect(services, body.token));
+      return introspect(services, body.token);
     },
   }),
 ];

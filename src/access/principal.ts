@@ -47,22 +47,24 @@ const REMEMBERED_MAX = 50_000;
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This route needs an Authorization header with a bearer token.');
 const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revoked.');
 
-/** App tokens found genuine, by hash: only that they are ours, and whose. That they still hold is asked with every request. */
-const genuine = new LRUCache<string, { session_id: string; serial: number; account_id: string }>({
-  max: REMEMBERED_MAX,
-});
-
 /**
- * Callers by what was found of them. Each request still asks for all of it; where it is what it was before, so is the
- * caller. A state is never changed, so the object that it is says that it is the same.
+ * Callers by what was found of them. Each request still asks for all of it; where it is what it was before, so is the caller. A
+ * state is never changed, so the object that it is says that it is the same.
  */
-const callers = new WeakMap<AppSession | AccessTokenHolder, Principal>();
-const holders = new WeakMap<AccessClaims, AccessTokenHolder>();
+export class KnownCallers {
+  /** App tokens found genuine, by hash: only that they are ours, and whose. That they still hold is asked with every request. */
+  readonly app_tokens = new LRUCache<string, { session_id: string; serial: number; account_id: string }>({
+    max: REMEMBERED_MAX,
+  });
+  readonly principals = new WeakMap<AppSession | AccessTokenHolder, Principal>();
+  readonly holders = new WeakMap<AccessClaims, AccessTokenHolder>();
+}
 
 /** The services that identify the caller. */
 export type AccessDeps = {
   actors: Pick<Actors, 'account' | 'appSession' | 'grant' | 'personalAccessToken'>;
   keys: ServerKeys;
+  known_callers: KnownCallers;
   access_tokens: Pick<AccessTokens, 'verify'>;
   /** A client that may act now; null for one that is unknown, has ended or is disabled. */
   clients: { find(client_id: string): Promise<OauthClient | null> };
@@ -84,22 +86,22 @@ export async function principalOf(
   return appSessionPrincipal(services, token);
 }
 
-async function appSessionPrincipal({ keys, actors }: AccessDeps, token: string): Promise<Principal> {
+async function appSessionPrincipal({ keys, known_callers, actors }: AccessDeps, token: string): Promise<Principal> {
   const key = hash('sha256', token, 'base64');
-  let known = genuine.get(key);
+  let known = known_callers.app_tokens.get(key);
   if (known === undefined) {
     const parsed = parseToken('app_access', token);
     if (parsed === null) throw new Refused(BAD_TOKEN);
     const session = await actors.appSession(parsed.id).secret();
     if (!isGenuine(keys, 'app_access', parsed, session)) throw new Refused(BAD_TOKEN);
     known = { session_id: parsed.id, serial: parsed.counter, account_id: session.account_id };
-    genuine.set(key, known);
+    known_callers.app_tokens.set(key, known);
   }
   const [session, account] = await Promise.all([
     actors.appSession(known.session_id).use({ serial: known.serial }),
     accountNow(actors, known.account_id),
   ]);
-  const before = callers.get(session);
+  const before = known_callers.principals.get(session);
   if (before?.account === account) return before;
   if (session.issued_under.app_sessions !== account.epochs.app_sessions) throw new Refused(BAD_TOKEN);
   const { account_id } = session;
@@ -118,7 +120,7 @@ async function appSessionPrincipal({ keys, actors }: AccessDeps, token: string):
       { fence: 'epoch', account_id, epoch: 'app_sessions', value: session.issued_under.app_sessions },
     ],
   };
-  callers.set(session, caller);
+  known_callers.principals.set(session, caller);
   return caller;
 }
 
@@ -173,7 +175,7 @@ async function oauthPrincipal(
   const holder = await accessTokenHolder(services, token, issuer);
   const { claims, grant, client, account, permissions } = holder;
   if (at === 'rest' && claims.audience !== 'api') throw new Refused(otherAudience(services));
-  const before = callers.get(holder);
+  const before = services.known_callers.principals.get(holder);
   if (before !== undefined) return before;
   const { account_id } = grant;
   const caller: Principal = {
@@ -190,7 +192,7 @@ async function oauthPrincipal(
       { fence: 'epoch', account_id, epoch: 'grants', value: grant.issued_under.grants },
     ],
   };
-  callers.set(holder, caller);
+  services.known_callers.principals.set(holder, caller);
   return caller;
 }
 
@@ -213,7 +215,7 @@ export type AccessTokenHolder = {
 };
 
 export async function accessTokenHolder(
-  { access_tokens, clients, actors }: AccessDeps,
+  { access_tokens, clients, known_callers, actors }: AccessDeps,
   token: string,
   issuer: Issuer,
 ): Promise<AccessTokenHolder> {
@@ -225,12 +227,12 @@ export async function accessTokenHolder(
     accountNow(actors, claims.account_id),
     clients.find(claims.client_id),
   ]);
-  const before = holders.get(claims);
+  const before = known_callers.holders.get(claims);
   if (before?.grant === grant && before.account === account && before.client === client) return before;
   if (client === null || grant.issued_under.grants !== account.epochs.grants) throw new Refused(BAD_TOKEN);
   const allowed = permissionsOfScopes(claims.scopes);
   const permissions = permissionsOf(account.entitlements).filter((name) => allowed.includes(name));
   const holder: AccessTokenHolder = { claims, grant, client, account, permissions };
-  holders.set(claims, holder);
+  known_callers.holders.set(claims, holder);
   return holder;
 }

@@ -11,7 +11,7 @@ import { type Primary, startPrimary } from './primary/primary.js';
 import { isStartProblem } from './server/start.js';
 import { withUsableSpeech } from './server/usable_speech.js';
 import { developmentAddresses, operatorUrl, readSettings, type Settings } from './settings.js';
-import { handleSignals } from './signals.js';
+import type { KeptSignals } from './signals.js';
 
 const STDIN = 0;
 
@@ -19,7 +19,7 @@ const STDIN = 0;
 type Started = Pick<Primary, 'base_url' | 'ports' | 'redis' | 'close'> & Partial<Primary>;
 
 /** Starts the server, or several processes that serve together, from the environment; stops at Ctrl-C or SIGTERM. */
-async function main(): Promise<void> {
+async function main(signals: KeptSignals): Promise<void> {
   const began = performance.now();
   const given = readSettings(process.env);
   const looking = given.look_for_ollama && insightMakerOf(given).by === 'built_in' ? ollamaVersion() : null;
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
       void starting.then(({ roll }) => rollAll(roll, log)).catch(() => {});
     }
   };
-  handleSignals((signal) => {
+  signals.handle((signal) => {
     if (signal === 'SIGHUP') reload();
     else console.log(`${signal}: nothing is done.`);
   });
@@ -175,7 +175,9 @@ function ollamaRows(version: string | null): [string, string][] {
 }
 
 /** Prints a problem that the person at the terminal can solve in words; anything else is a bug and shows its stack. */
-main().catch((error: unknown) => {
-  console.error(isStartProblem(error) ? (error as Error).message : error);
-  process.exit(1);
-});
+export function run(signals: KeptSignals): void {
+  main(signals).catch((error: unknown) => {
+    console.error(isStartProblem(error) ? (error as Error).message : error);
+    process.exit(1);
+  });
+}

@@ -18,7 +18,7 @@ import { type DeviceQueries, deviceAnswers } from '../features/devices/activity.
 import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
 import { ExportWorker } from '../features/exports/export_worker.js';
-import { joins } from '../features/recordings/joined_audio.js';
+import { JoinedFiles } from '../features/recordings/joined_audio.js';
 import { SearchIndexes } from '../features/search/index/search_index.js';
 import { openDecoders, openSpeechProcess, previewEngine } from '../features/transcripts/engines/choose_engine.js';
 import { LiveText } from '../features/transcripts/live_text.js';
@@ -101,7 +101,8 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   shutdown.add(() => speech.close());
   const decoders = openDecoders(settings);
   shutdown.add(() => decoders.close());
-  metrics.pools.add(speech.pool).add(decoders.short).add(decoders.long).add(joins);
+  const joined_files = new JoinedFiles();
+  metrics.pools.add(speech.pool).add(decoders.short).add(decoders.long).add(joined_files.pool);
   const decoded = new DecodedAudio({ decoders, blobs, folder: settings.data_dir });
   shutdown.add(() => decoded.close());
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
@@ -192,6 +193,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     speech,
     decoders,
     decoded,
+    joined_files,
     settings,
     addresses,
     development,

@@ -1,17 +1,23 @@
 /**
- * Signals that end no program of ours, from its first moment on: what comes before somebody handles them is kept. Node itself
- * would end at SIGHUP and SIGUSR2, and open a debugger at SIGUSR1.
+ * Signals that end no program of ours, from its first moment on. Node itself would end at SIGHUP and SIGUSR2, and open a
+ * debugger at SIGUSR1.
  */
 const SIGNALS = ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
 export type KeptSignal = (typeof SIGNALS)[number];
 
-const early: KeptSignal[] = [];
-let handle = (signal: KeptSignal): unknown => early.push(signal);
-for (const signal of SIGNALS) process.on(signal, () => handle(signal));
+/** Keeps signals until somebody handles them. */
+export class KeptSignals {
+  readonly #early: KeptSignal[] = [];
+  #handle: (signal: KeptSignal) => unknown = (signal) => this.#early.push(signal);
 
-/** From now on `handler` gets each, those that came before first. */
-export function handleSignals(handler: (signal: KeptSignal) => void): void {
-  handle = handler;
-  for (const signal of early.splice(0)) handler(signal);
+  constructor() {
+    for (const signal of SIGNALS) process.on(signal, () => this.#handle(signal));
+  }
+
+  /** From now on `handler` gets each, those that came before first. */
+  handle(handler: (signal: KeptSignal) => void): void {
+    this.#handle = handler;
+    for (const signal of this.#early.splice(0)) handler(signal);
+  }
 }

@@ -8,7 +8,7 @@ import {
   type CertificateInspection,
   inspectCertificate,
   judgeCertificate,
-  readPeerCertificate,
+  PeerCertificates,
 } from '../../certs/inspection.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import {
@@ -30,12 +30,13 @@ async function startListener(t: Test, authority: Authority) {
     now_ms: Date.now(),
   });
   const clock = { now_ms: Date.now() };
+  const peers = new PeerCertificates(authority.issuers);
   const verdicts: (string | undefined)[] = [];
   const tls = { cert: certificate_pem, key: private_key_pem, ca: ca_pem, requestCert: true, rejectUnauthorized: false };
   const server = createServer(tls, (socket) => {
     verdicts.push(socket.authorizationError?.toString());
     socket.on('data', () => {
-      const inspection = judgeCertificate(readPeerCertificate(socket, authority.issuers), clock.now_ms);
+      const inspection = judgeCertificate(peers.of(socket), clock.now_ms);
       socket.write(`${JSON.stringify({ ...inspection, reused: socket.isSessionReused() })}\n`);
     });
   });

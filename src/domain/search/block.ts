@@ -163,33 +163,13 @@ function indexOf(texts: readonly BlockText[]): { terms: number[]; marks: number[
   return { terms, marks, postings };
 }
 
-/** Kept from block to block: one is made at a time. */
-let room = {
-  terms: new Uint32Array(0),
-  texts: new Uint16Array(0),
-  terms_aside: new Uint32Array(0),
-  texts_aside: new Uint16Array(0),
-};
-
-function roomFor(size: number): typeof room {
-  if (room.terms.length < size) {
-    const larger = size * 2;
-    room = {
-      terms: new Uint32Array(larger),
-      texts: new Uint16Array(larger),
-      terms_aside: new Uint32Array(larger),
-      texts_aside: new Uint16Array(larger),
-    };
-  }
-  return room;
+function roomFor(size: number): Sorted {
+  return { terms: new Uint32Array(size), texts: new Uint16Array(size) };
 }
 
 /** Rounds by 11 bits each, the low ones first: each leaves equals in their order. */
-function sortByTerm({ terms, texts, terms_aside, texts_aside }: typeof room, count: number): Sorted {
-  const [here, aside] = [
-    { terms, texts },
-    { terms: terms_aside, texts: texts_aside },
-  ];
+function sortByTerm(here: Sorted, count: number): Sorted {
+  const aside = roomFor(count);
   sortRound(here, aside, { count, shift: 0 });
   sortRound(aside, here, { count, shift: DIGIT_BITS });
   sortRound(here, aside, { count, shift: 2 * DIGIT_BITS });
@@ -198,12 +178,11 @@ function sortByTerm({ terms, texts, terms_aside, texts_aside }: typeof room, cou
 
 const DIGIT_BITS = 11;
 const DIGITS = 2 ** DIGIT_BITS;
-const places = new Uint32Array(DIGITS + 1);
 
 type Sorted = { terms: Uint32Array; texts: Uint16Array };
 
 function sortRound({ terms, texts }: Sorted, to: Sorted, { count, shift }: { count: number; shift: number }): void {
-  places.fill(0);
+  const places = new Uint32Array(DIGITS + 1);
   for (let at = 0; at < count; at++) {
     const digit = ((terms[at] as number) >>> shift) & (DIGITS - 1);
     places[digit + 1] = (places[digit + 1] as number) + 1;

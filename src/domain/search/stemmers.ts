@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { stemmer as english } from '@orama/stemmers/english';
 import { LIMITS } from '../limits.js';
+import { PureMemo } from '../pure_memo.js';
 
 /** A stemmer of one language: removes the endings of words. */
 
@@ -43,21 +44,13 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 
 const NAMES = [...new Set([DEFAULT, ...Object.values(LANGUAGES)])];
-const loaded = new Map<string, Stemmer>([[DEFAULT, { name: DEFAULT, stem: remembering(english) }]]);
-
-/** Of tags that were asked for; there are few. */
-const by_tag = new Map<string, Stemmer>();
-const TAGS_KEPT_MAX = 1_000;
+/** Each is loaded when it is first needed: most servers hear few languages. */
+const STEMMERS = new PureMemo(2 * NAMES.length, stemmerNamed);
 
 /** The stemmer of a language by its BCP 47 tag; null for an unknown language. */
 export function stemmerOf(language: string | null): Stemmer {
-  const tag = language ?? 'en';
-  const known = by_tag.get(tag);
-  if (known !== undefined) return known;
-  const first = tag.split('-')[0]?.toLowerCase() ?? '';
-  const found = stemmerNamed(Object.hasOwn(LANGUAGES, first) ? (LANGUAGES[first] as string) : DEFAULT);
-  if (by_tag.size < TAGS_KEPT_MAX) by_tag.set(tag, found);
-  return found;
+  const first = (language ?? 'en').split('-')[0]?.toLowerCase() ?? '';
+  return STEMMERS.of(Object.hasOwn(LANGUAGES, first) ? (LANGUAGES[first] as string) : DEFAULT);
 }
 
 /** Numbers of stemmers, which are stored: new ones come last. */
@@ -66,29 +59,13 @@ export function numberOfStemmer({ name }: Stemmer): number {
 }
 
 export function stemmerOfNumber(number: number): Stemmer {
-  return stemmerNamed(NAMES[number] ?? DEFAULT);
+  return STEMMERS.of(NAMES[number] ?? DEFAULT);
 }
 
 function stemmerNamed(name: string): Stemmer {
-  const known = loaded.get(name);
-  if (known !== undefined) return known;
-  // Loaded when first needed: most servers hear few languages.
-  const { stemmer: stem } = require(`@orama/stemmers/${name}`) as { stemmer: Stemmer['stem'] };
-  const found = { name, stem: remembering(stem) };
-  loaded.set(name, found);
-  return found;
-}
-
-/** The same words come again and again. */
-function remembering(stem: Stemmer['stem']): Stemmer['stem'] {
-  const known = new Map<string, string>();
-  return (word) => {
-    let found = known.get(word);
-    if (found === undefined) {
-      found = stem(word);
-      if (known.size >= LIMITS.search_terms_kept_max) known.clear();
-      known.set(word, found);
-    }
-    return found;
-  };
+  const made =
+    name === DEFAULT ? english : (require(`@orama/stemmers/${name}`) as { stemmer: Stemmer['stem'] }).stemmer;
+  // The same words come again and again.
+  const stems = new PureMemo(LIMITS.search_terms_kept_max, made);
+  return { name, stem: (word) => stems.of(word) };
 }

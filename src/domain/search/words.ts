@@ -1,12 +1,14 @@
 import { doubleMetaphone } from 'double-metaphone';
 import { LIMITS } from '../limits.js';
+import { PureMemo } from '../pure_memo.js';
 import { type AnswerMark, answerMarksOf } from './answer_marks.js';
 import { numbersIn, type SpokenNumber } from './spoken_numbers.js';
 import type { Stemmer } from './stemmers.js';
 
 /** Texts as search reads them: words, their stems and their sounds. */
 
-const SEARCH_TEXTS_KEPT_MAX = 20_000; // ours: texts of which is kept how they are looked up, twice so many
+const SEARCH_TEXTS_KEPT_MAX = 40_000; // ours: texts of a language of which is kept how they are looked up
+const LANGUAGES_MAX = 100;
 
 /** `at` and `length`: where it stands in its text, in UTF-16 units. */
 export type FoundWord = { word: string; at: number; length: number };
@@ -93,55 +95,40 @@ export function looked(word: string): string {
   return word.replace(DOTLESS_I, 'i');
 }
 
-/** Of most words: they come again and again. By stemmer, then by word. */
-const known_terms = new Map<string, Map<string, Terms>>();
+/** By stemmer, then by word: most words come again and again. */
+const WORD_TERMS = new PureMemo(
+  LANGUAGES_MAX,
+  (stemmer: Stemmer) => new PureMemo(LIMITS.search_terms_kept_max, (word: string) => wordTerms(word, stemmer)),
+);
 
 /** The terms of a word of a text in a language. */
 export function termsOf(word: string, stemmer: Stemmer): Terms {
-  let known = known_terms.get(stemmer.name);
-  if (known === undefined || known.size >= LIMITS.search_terms_kept_max) {
-    known = new Map();
-    known_terms.set(stemmer.name, known);
-  }
-  let terms = known.get(word);
-  if (terms === undefined) {
-    const stem = stemmer.stem(word);
-    terms = {
-      word: wordTerm(word),
-      stem: stem === word ? 0 : stemTerm(stem, stemmer),
-      sound: isHeard(word) ? soundTerm(soundsOf(word)[0]) : 0,
-      parts: HANGUL.test(word) ? pairTerms(word) : beginningOf(looked(word)),
-    };
-    known.set(word, terms);
-  }
-  return terms;
+  return WORD_TERMS.of(stemmer).of(word);
+}
+
+function wordTerms(word: string, stemmer: Stemmer): Terms {
+  const stem = stemmer.stem(word);
+  return {
+    word: wordTerm(word),
+    stem: stem === word ? 0 : stemTerm(stem, stemmer),
+    sound: isHeard(word) ? soundTerm(soundsOf(word)[0]) : 0,
+    parts: HANGUL.test(word) ? pairTerms(word) : beginningOf(looked(word)),
+  };
 }
 
 /** The terms of a text: the number of its words, and all their terms, one after the other. */
 export type TextTerms = { words: number; terms: Uint32Array };
 
 /**
- * Texts that were looked at lately, by stemmer: a page is looked at anew with each publication, and most of its turns are
- * as they were. Those of `old` that are looked at again are `young` again.
+ * By stemmer, then by text: a page is looked at anew with each publication, and most of its turns are as they were.
  */
-type RecentTexts = { young: Map<string, TextTerms>; old: Map<string, TextTerms> };
-const known_texts = new Map<string, RecentTexts>();
+const TEXT_TERMS = new PureMemo(
+  LANGUAGES_MAX,
+  (stemmer: Stemmer) => new PureMemo(SEARCH_TEXTS_KEPT_MAX, (text: string) => textTerms(text, stemmer)),
+);
 
 export function termsIn(text: string, stemmer: Stemmer): TextTerms {
-  let known = known_texts.get(stemmer.name);
-  if (known === undefined) {
-    known = { young: new Map(), old: new Map() };
-    known_texts.set(stemmer.name, known);
-  }
-  const young = known.young.get(text);
-  if (young !== undefined) return young;
-  const found = known.old.get(text) ?? textTerms(text, stemmer);
-  if (known.young.size >= SEARCH_TEXTS_KEPT_MAX) {
-    known.old = known.young;
-    known.young = new Map();
-  }
-  known.young.set(text, found);
-  return found;
+  return TEXT_TERMS.of(stemmer).of(text);
 }
 
 function textTerms(text: string, stemmer: Stemmer): TextTerms {

@@ -1,8 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
 import { REVOKED, SUPERSEDED } from '../../../actors/devices/device_certificates.js';
-import type { Authority } from '../../../certs/authority.js';
-import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../../certs/inspection.js';
+import { type CertificateInspection, judgeCertificate, type PeerCertificates } from '../../../certs/inspection.js';
 import type { DeviceIdentity } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, isRefused, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
@@ -16,7 +15,6 @@ import type { DeviceProxies, PassedFacts } from './device_proxies.js';
 /** The services that identify a device and record its requests. */
 export type DeviceIdentityDeps = {
   actors: Pick<Actors, 'certificate' | 'downstream'>;
-  authority: Authority;
   certificates: IssuedCertificates;
   clock: Clock;
   /** Connections by the certificates that they came with. */
@@ -28,6 +26,7 @@ export type DeviceIdentityDeps = {
   device_budgets: DeviceBudgets;
   device_proxies: DeviceProxies;
   metrics: Metrics;
+  peer_certificates: PeerCertificates;
 };
 
 const UNKNOWN = refuse('FORBIDDEN', 'This certificate was not issued to a device here.', {
@@ -36,14 +35,6 @@ const UNKNOWN = refuse('FORBIDDEN', 'This certificate was not issued to a device
 const NO_DEVICE = refuse('FORBIDDEN', "This certificate is a proxy's, not a device's.", { extra: { reason: 'proxy' } });
 /** Refusals that are about the certificate, with a reason; others are about load and storage. */
 const REFUSED: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'BAD_REQUEST']);
-
-/** Requests that a proxy passed on: its connection serves others as well. */
-const passed_on = new WeakSet<FastifyRequest>();
-
-/** Whether a proxy of ours passed the request on. Known once the device was asked for. */
-export function isPassedOn(request: FastifyRequest): boolean {
-  return passed_on.has(request);
-}
 
 /**
  * Decides anew with every request, from the certificate of its connection, the record of that certificate and the
@@ -84,9 +75,9 @@ async function decide(
   services: DeviceIdentityDeps,
   { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
 ): Promise<DeviceIdentity> {
-  const { authority, clock, connections, device_budgets } = services;
+  const { clock, connections, device_budgets, peer_certificates } = services;
   const socket = request.raw.socket as TLSSocket;
-  const own = readPeerCertificate(socket, authority.issuers);
+  const own = peer_certificates.of(socket);
   const passed = await passedCertificate(services, { request, own: judgeCertificate(own, clock.now()) });
   const facts = passed ?? own;
   if (facts.kind === 'malformed') {
@@ -161,7 +152,7 @@ async function passedCertificate(
   const issued = await services.certificates.find(fingerprint);
   if (issued?.kind !== 'proxy') return null;
   await standing(services, fingerprint);
-  passed_on.add(request);
+  device_proxies.notePassedOn(request);
   services.connections.note(fingerprint, request.raw.socket as TLSSocket);
   const { 'client-cert': client_cert, 'client-cert-chain': chain } = request.raw.headersDistinct;
   return device_proxies.read({ client_cert, chain });

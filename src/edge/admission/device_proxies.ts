@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { type ClientCertLines, readClientCertHeader } from '../../../certs/client_cert_header.js';
 import { type CertificateFacts, readPassedCertificate } from '../../../certs/inspection.js';
@@ -13,6 +14,8 @@ export type PassedFacts = CertificateFacts | { kind: 'malformed'; header: string
 export class DeviceProxies {
   readonly #networks: NetworkList;
   readonly #issuers: readonly X509Certificate[];
+  /** Requests that a proxy passed on: its connection serves others as well. */
+  readonly #passed_on = new WeakSet<FastifyRequest>();
   readonly #kept = new LRUCache<string, CertificateFacts>({ max: KEPT_MAX });
 
   /** `networks`: addresses, or networks such as 10.0.0.0/8. */
@@ -24,6 +27,16 @@ export class DeviceProxies {
   /** Whether a proxy may be at an address. */
   has(address: string | undefined): boolean {
     return this.#networks.has(address);
+  }
+
+  /** From now on the request counts as passed on by a proxy of ours. */
+  notePassedOn(request: FastifyRequest): void {
+    this.#passed_on.add(request);
+  }
+
+  /** Whether a proxy of ours passed the request on. Known once the device was asked for. */
+  hasPassedOn(request: FastifyRequest): boolean {
+    return this.#passed_on.has(request);
   }
 
   /** Reads the proxy's headers; the chain, the purpose and later the dates are checked against our own CAs. */

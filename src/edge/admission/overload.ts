@@ -74,6 +74,7 @@ export class Overload {
   /** The longest delay that was seen since somebody asked. */
   #longest_ms = 0;
   #cause: LoadName | null = null;
+  #last_resident_bytes = 0;
   /** The present level of refusing. */
   shedding: Shedding = 'nothing';
 
@@ -141,10 +142,23 @@ export class Overload {
     return {
       delay: delay_ms === 0 ? 0 : steady_ms / delay_ms,
       memory: Math.max(
-        residentBytes() / this.#resident_bytes_max,
+        this.residentBytes() / this.#resident_bytes_max,
         used_heap_size / (heap_size_limit * MEMORY_SHARE_MAX),
       ),
     };
+  }
+
+  /**
+   * Resident memory of this process. Where no file can be opened, which asking takes, it is what it was last: this is asked
+   * by timers, where an error would end the process.
+   */
+  residentBytes(): number {
+    try {
+      this.#last_resident_bytes = process.memoryUsage.rss();
+    } catch {
+      // EMFILE, ENFILE
+    }
+    return this.#last_resident_bytes;
   }
 
   #lookEvery(ms: number): void {
@@ -163,21 +177,6 @@ export class Overload {
     else this.#histogram.disable();
     this.#lookEvery(is_busy ? BUSY_LOOK_EVERY_MS : IDLE_LOOK_EVERY_MS);
   }
-}
-
-let last_resident_bytes = 0;
-
-/**
- * Resident memory of this process. Where no file can be opened, which asking takes, it is what it was last: this is asked
- * by timers, where an error would end the process.
- */
-export function residentBytes(): number {
-  try {
-    last_resident_bytes = process.memoryUsage.rss();
-  } catch {
-    // EMFILE, ENFILE
-  }
-  return last_resident_bytes;
 }
 
 /** The memory limit of the container; infinite without one. */

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LIMITS } from '../../domain/limits.js';
 import { type Refusal, refuse, throwRefusal } from '../../domain/refusals.js';
-import { isPassedOn } from '../admission/device_identity.js';
 import type { Exchange } from './request_state.js';
 import { type Answering, sendRefusal } from './responses.js';
 import type { Route } from './route.js';
@@ -71,9 +70,8 @@ export function refuseUnread(as: Answering, { request, reply }: Exchange, refusa
   const { headers } = request;
   const length = Number(headers['content-length'] ?? 0);
   const is_long = length > UNREAD_BODY_BYTES_MAX || headers['transfer-encoding'] !== undefined;
-  // The connection of a proxy serves other devices.
   const is_shut_out =
-    as.listener === 'device' && ['UNAUTHORIZED', 'FORBIDDEN'].includes(refusal.refused) && !isPassedOn(request);
+    as.listener === 'device' && ['UNAUTHORIZED', 'FORBIDDEN'].includes(refusal.refused) && !as.isPassedOn(request);
   if (is_long || is_shut_out || headers.expect !== undefined) reply.header('Connection', 'close');
   const { raw } = request;
   if (!raw.complete && length > 0) {

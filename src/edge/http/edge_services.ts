@@ -10,6 +10,7 @@ import type { BodyBudget } from '../admission/body_budget.js';
 import type { DeviceIdentityDeps } from '../admission/device_identity.js';
 import type { Overload } from '../admission/overload.js';
 import type { OperatorSessionDeps } from '../operations/operator_session.js';
+import type { BodySlabs } from './body_slabs.js';
 
 /** The services by which listeners admit, answer and log requests. Handlers get more. */
 export type EdgeServices = AccessDeps &
@@ -25,6 +26,7 @@ export type EdgeServices = AccessDeps &
     /** Places for requests, by their accounts. */
     account_requests: SharedPool;
     body_budget: BodyBudget;
+    body_slabs: BodySlabs;
     /** Null where traces go nowhere. */
     tracing: Tracing | null;
   };

@@ -1,9 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { FastifyContentTypeParser, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestAdmission } from '../admission/request_admission.js';
 import { refuseUnread } from './body_arrival.js';
 import { bodyPieces } from './body_pieces.js';
-import { bodyInSlab } from './body_slabs.js';
 import { corsOf, mountPreflights } from './cors.js';
 import type { EdgeServices } from './edge_services.js';
 import { isWorthLogging, refusalOf } from './error_refusals.js';
@@ -77,6 +77,7 @@ function mountRoutes(app: FastifyInstance, parts: ListenerParts, routes: readonl
   const mountAll = (scope: FastifyInstance, rows: readonly Route[]) => {
     for (const route of rows) new RouteHandler(parts, route).mount(scope);
   };
+  const { body_slabs } = parts.services;
   const mountWith = (parser: FastifyContentTypeParser, rows: readonly Route[]) =>
     app.register(async (scope) => {
       scope.removeAllContentTypeParsers();
@@ -93,5 +94,5 @@ function mountRoutes(app: FastifyInstance, parts: ListenerParts, routes: readonl
   mountAll(app, whole);
   mountWith(async () => undefined, raw); // it stays where it is: the handler reads it
   mountWith(bodyPieces, in_pieces);
-  mountWith(bodyInSlab, uploads);
+  mountWith((request: FastifyRequest, body: IncomingMessage) => body_slabs.read(request, body), uploads);
 }

@@ -3,12 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type PublicAddresses, resourceMetadataOf } from '../../access/issuer.js';
 import { isOauthError, OAUTH_ERRORS, type OauthError, oauthErrorOf } from '../../domain/oauth_errors.js';
 import { REFUSALS, type Refusal } from '../../domain/refusals.js';
+import { CachedJson } from '../../engine/wire/cached_json.js';
 import { encodeCbor } from '../../engine/wire/cbor.js';
 import { chooseAnswerFormat } from '../../engine/wire/media_types.js';
+import type { DeviceProxies } from '../admission/device_proxies.js';
 import { spreadRetryAfter } from '../admission/overload.js';
 import { accountPageAt } from '../pages/account_pages.js';
 import { sendPage } from '../pages/page.js';
-import { cachedJsonText } from './cached_json.js';
 import type { Exchange, ListenerKind } from './request_state.js';
 import type { Dialect } from './route.js';
 
@@ -21,6 +22,8 @@ export type Answering = {
   cbor: boolean;
   /** Where RFC 9728 metadata lies that says how to get a token for the resource of this request. */
   resource_metadata: (request: FastifyRequest) => string;
+  /** Whether a proxy passed the request on: its connection serves other devices. */
+  isPassedOn: (request: FastifyRequest) => boolean;
 };
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -35,11 +38,12 @@ export class JsonBytes {
 
 /** The forms in which a listener answers, one for each dialect. */
 export function answeringOf(
-  services: { addresses(): PublicAddresses },
+  services: { addresses(): PublicAddresses; device_proxies: Pick<DeviceProxies, 'hasPassedOn'> },
   { listener, cbor }: ListenerKind,
 ): Record<Dialect, Answering> {
   const resource_metadata = (request: FastifyRequest) => resourceMetadataOf(services, request);
-  const as = (dialect: Dialect): Answering => ({ dialect, listener, cbor, resource_metadata });
+  const isPassedOn = (request: FastifyRequest) => services.device_proxies.hasPassedOn(request);
+  const as = (dialect: Dialect): Answering => ({ dialect, listener, cbor, resource_metadata, isPassedOn });
   return { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp') };
 }
 
@@ -62,10 +66,11 @@ export function sendAnswer(as: Answering, ends: Exchange, answer: unknown): Fast
   if (reply.statusCode === 204) return reply.send();
   if (answer instanceof JsonBytes) return sendPieces(reply, [DATA_BEGINS, ...answer.pieces, DATA_ENDS]);
   const is_bare = as.dialect === 'oauth' || as.listener === 'operator';
-  const text = as.cbor ? null : cachedJsonText(answer);
-  if (text !== null) return reply.type(JSON_TYPE).send(is_bare ? text : ENVELOPE[0] + text + ENVELOPE[1]);
-  if (is_bare) return sendData(as, ends, answer);
-  return sendData(as, ends, { success: true, data: answer });
+  const cached = answer instanceof CachedJson ? answer : null;
+  if (cached !== null && !as.cbor)
+    return reply.type(JSON_TYPE).send(is_bare ? cached.text : ENVELOPE[0] + cached.text + ENVELOPE[1]);
+  const data = cached === null ? answer : cached.value;
+  return sendData(as, ends, is_bare ? data : { success: true, data });
 }
 
 /** Sends a refusal in the words of the route, with the headers that its code brings along. */

@@ -6,7 +6,6 @@ import { EPOCH_ENDED } from '../../engine/runtime/runtime_refusals.js';
 import type { RequestAdmission } from '../admission/request_admission.js';
 import { authorize } from './authorization.js';
 import { awaitBody, isLarge, leftSignal, refuseUnread } from './body_arrival.js';
-import { releaseBody } from './body_slabs.js';
 import type { EdgeServices } from './edge_services.js';
 import { AWAY } from './error_refusals.js';
 import { NOT_FOUND } from './protocol_answers.js';
@@ -115,7 +114,7 @@ export class RouteHandler {
     try {
       return await this.#handle(ends);
     } finally {
-      if (Buffer.isBuffer(ends.request.body)) releaseBody(ends.request.body);
+      if (Buffer.isBuffer(ends.request.body)) this.#parts.services.body_slabs.release(ends.request.body);
     }
   }
 

@@ -12,7 +12,7 @@ import type { StorageHealth } from '../../engine/store/storage_health.js';
 import type { Backlog } from '../../engine/store/store.js';
 import type { Clock } from '../../engine/time/clock.js';
 import { every } from '../../engine/time/periodic_timer.js';
-import { type Overload, residentBytes } from '../admission/overload.js';
+import type { Overload } from '../admission/overload.js';
 import type { HealthFacts } from './health_problems.js';
 import { type Gauges, History, type HistoryView, type Range, SAMPLE_EVERY_MS, type Sample } from './history.js';
 import type { ProcessRow } from './process_row.js';
@@ -35,7 +35,7 @@ type WatchDeps = {
   redis: Redis;
   storage_health: Pick<StorageHealth, 'state'>;
   clock: Clock;
-  overload: Pick<Overload, 'shedding' | 'takeLongestDelay'>;
+  overload: Pick<Overload, 'shedding' | 'residentBytes' | 'takeLongestDelay'>;
   deliveries: {
     /** Counts what waits in each partition that answers. */
     measure(): Promise<readonly Pick<Backlog, 'dead_letters'>[]>;
@@ -116,7 +116,7 @@ export class HealthWatch {
       pid: process.pid,
       up_s: Math.round(process.uptime()),
       cpu_share: this.#cpu_share,
-      rss_bytes: now?.gauges.rss_bytes ?? residentBytes(),
+      rss_bytes: now?.gauges.rss_bytes ?? this.#parts.overload.residentBytes(),
       loop_delay_ms: now?.gauges.loop_delay_ms ?? 0,
       connections: countOf(now, 'connections'),
       requests_per_s: seconds <= 0 ? 0 : requests.reduce((sum, count) => sum + count, 0) / seconds,
@@ -211,7 +211,7 @@ export class HealthWatch {
       waiting,
       oldest_ms,
       loop_delay_ms,
-      rss_bytes: residentBytes(),
+      rss_bytes: this.#parts.overload.residentBytes(),
       heap_bytes: getHeapStatistics().used_heap_size,
       storage_ms,
       storage_bytes: storage_ms === null ? null : this.#storage_bytes,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { networkOf, type RateLimits } from '../../engine/limits/rate_limits.js';
 import { equalBytes } from '../../engine/secrets/server_keys.js';
@@ -21,9 +21,6 @@ const LIFE_MS = 12 * 60 * 60_000;
 const PURPOSE = 'spool operator page';
 const COOKIE = 'spool_operator';
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD'];
-
-/** Wrong tokens that were counted already, as hashes. */
-const GUESSED = new LRUCache<string, true>({ max: 1_000 });
 
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This needs the operator token as a bearer token.');
 const NOT_FOR_WORKERS = refuse(
@@ -46,6 +43,8 @@ export type OperatorSessionDeps = {
   operator_connections: WeakSet<Socket>;
   /** Wrong operator tokens; those at the operators' page are counted also where RATE_LIMITS is off. */
   operator_tries: RateLimits<'operator_sign_ins' | 'operator_tokens'>;
+  /** Wrong operator tokens that were counted already, as hashes. */
+  operator_guesses: LRUCache<string, true>;
 };
 
 /** The caller, where allowed; `worker_too`: the route serves workers as well. */
@@ -78,7 +77,7 @@ function callerOf(
  * operators otherwise. The same wrong token again is no other guess.
  */
 function bearerOf(
-  { operator_tries, ops_token, worker_token }: OperatorSessionDeps,
+  { operator_guesses, operator_tries, ops_token, worker_token }: OperatorSessionDeps,
   given: string,
   network: string,
 ): OperatorCaller {
@@ -93,8 +92,8 @@ function bearerOf(
     );
   }
   const guess = `${network} ${macOf(ops_token, given)}`;
-  if (!GUESSED.has(guess)) void operator_tries.take('operator_tokens', network);
-  GUESSED.set(guess, true);
+  if (!operator_guesses.has(guess)) void operator_tries.take('operator_tokens', network);
+  operator_guesses.set(guess, true);
   throw new Refused(NO_TOKEN);
 }
 

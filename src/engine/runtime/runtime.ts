@@ -10,6 +10,7 @@ import type { RequestScope } from '../tracing/request_scope.js';
 import { Activation } from './activation.js';
 import { ActiveEntities } from './active_entities.js';
 import type { Incoming, StoredMessage } from './batch.js';
+import { Caches } from './caches.js';
 import { Deadlines } from './deadlines.js';
 import { EntityActors } from './entity_actors.js';
 import { type Inspection, inspect, lookAt, type Pressure, pressureOf } from './inspection.js';
@@ -57,6 +58,7 @@ export type Asks = Pick<
   | 'askDownstream'
   | 'deliver'
   | 'invalidations'
+  | 'caches'
   | 'homeOf'
   | 'locate'
   | 'inspect'
@@ -79,6 +81,8 @@ export class Runtime {
   readonly #deadlines: Deadlines;
   readonly #options: RuntimeOptions;
   readonly #stopTicking: () => void;
+  /** Kept of entities beside their states. */
+  readonly caches = new Caches();
   readonly #writer = Buffer.from(randomBytes(6)).toString('hex');
   #awaitDownstream: DownstreamWaiter = () => Promise.resolve();
   #commits = 0;

@@ -14,7 +14,6 @@ import { SPEECH_RATE } from './utterances.js';
 const FRAME_BYTES_MAX = 8 * 1024 * 1024;
 const PIECE_SAMPLES = 256 * 1024;
 const [, , model_folder = '', priority = '0'] = process.argv;
-let recognizer: SpeechRecognizer | null = null;
 
 /** Throws with a reason for operators. */
 async function loadSherpa(): Promise<typeof import('sherpa-onnx-node')> {
@@ -24,6 +23,16 @@ async function loadSherpa(): Promise<typeof import('sherpa-onnx-node')> {
   } catch (error) {
     const is_missing = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
     throw new Error(`sherpa-onnx-node ${is_missing ? 'is not installed' : 'has no program that runs on this system'}`);
+  }
+}
+
+/** Opened by the first request that needs it. */
+class Recognizing {
+  #recognizer: SpeechRecognizer | null = null;
+
+  async open(): Promise<SpeechRecognizer> {
+    this.#recognizer ??= await openRecognizer();
+    return this.#recognizer;
   }
 }
 
@@ -45,7 +54,11 @@ async function* audioOf(requests: Requests): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function answer(request: ProcessRequest, audio: AsyncIterable<Uint8Array>): Promise<ProcessAnswer> {
+async function answer(
+  recognizing: Recognizing,
+  request: ProcessRequest,
+  audio: AsyncIterable<Uint8Array>,
+): Promise<ProcessAnswer> {
   switch (request.kind) {
     case 'check':
       await loadSherpa();
@@ -54,7 +67,7 @@ async function answer(request: ProcessRequest, audio: AsyncIterable<Uint8Array>)
       const pieces: Float32Array[] = [];
       const { length_s_max, ...options } = request;
       for await (const piece of monoPieces(audio, { rate: SPEECH_RATE, length_s_max })) pieces.push(piece);
-      recognizer ??= await openRecognizer();
+      const recognizer = await recognizing.open();
       return { kind: 'recognized', ...recognizer.recognize(joined(pieces), options) };
     }
     case 'measure':
@@ -107,13 +120,14 @@ try {
 } catch {
   // Not allowed here: it runs with the priority it has.
 }
+const recognizing = new Recognizing();
 const requests: Requests = readFrames(process.stdin, FRAME_BYTES_MAX);
 for (;;) {
   const { done, value } = await requests.next();
   if (done === true) break;
   // The rest of audio that was not read to its end.
   if (value.said.kind === 'piece' || value.said.kind === 'end') continue;
-  const answered = await answer(value.said, audioOf(requests)).catch(failureOf);
+  const answered = await answer(recognizing, value.said, audioOf(requests)).catch(failureOf);
   await writeFrame(process.stdout, answered);
 }
 process.exit(0);

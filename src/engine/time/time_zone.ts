@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { beginOf, DAY_MS, dateOf, HOUR_MS } from '../../domain/dates.js';
+import { PureMemo } from '../../domain/pure_memo.js';
 
 /** Days and hours by the clocks of a place. */
 
@@ -46,7 +46,7 @@ export function midnightOf(
 
 /** The ms by which the clocks of a zone are ahead of UTC at a time. */
 export function offsetMs(at_ms: number, time_zone: string): number {
-  const parts = clockOf(time_zone).formatToParts(at_ms);
+  const parts = CLOCKS.of(time_zone).formatToParts(at_ms);
   const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
   const there = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
   return there - Math.floor(at_ms / 1_000) * 1_000;
@@ -74,21 +74,17 @@ export function mayBeAhead(at_ms: number, { time_zone, utc_offset_min }: LocalCl
 }
 
 /** Making one takes as long as a hundred uses of it. */
-const CLOCKS = new LRUCache<string, Intl.DateTimeFormat>({ max: TIME_ZONES_CACHED_MAX });
-
-function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const known = CLOCKS.get(timeZone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  CLOCKS.set(timeZone, made);
-  return made;
-}
+const CLOCKS = new PureMemo(
+  TIME_ZONES_CACHED_MAX,
+  (timeZone: string) =>
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    }),
+);

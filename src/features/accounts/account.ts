@@ -8,8 +8,10 @@ import { ENTITLEMENT_DEFAULTS, type Permission, permissionsOf } from '../../doma
 import { Refused, refuse } from '../../domain/refusals.js';
 import { sealMail } from '../../engine/mail/sealed_mail.js';
 import { randomId } from '../../engine/random/random.js';
+import type { ObjectCacheKind } from '../../engine/runtime/caches.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
 import type { Fence } from '../../engine/store/store.js';
+import { CachedJson } from '../../engine/wire/cached_json.js';
 import type { FeatureServices } from '../services.js';
 import { listedWorkspaceShape, workspacesOf } from './account_workspaces.js';
 import { deletionMail } from './deletion_mail.js';
@@ -45,9 +47,21 @@ export const accountShape = z
 
 type AccountView = z.infer<typeof accountShape>;
 
-/** The caller's account; the same object again for as long as it says the same. */
-export function readAccount(who: Principal): AccountView {
-  return accountView(who.account, who);
+export function readAccount({ account, permissions }: Principal): AccountView {
+  return viewOf(account, permissions);
+}
+
+/** The caller's account; the same again for as long as it says the same. */
+export function cachedAccount(
+  { runtime }: Pick<FeatureServices, 'runtime'>,
+  { account, permissions }: Principal,
+): CachedJson<AccountView> {
+  const cache = runtime.caches.byObject(VIEWS);
+  const before = cache.get(account);
+  if (before?.permissions === permissions) return before.view;
+  const view = new CachedJson(viewOf(account, permissions));
+  cache.set(account, { permissions, view });
+  return view;
 }
 
 export async function renameAccount(
@@ -56,7 +70,7 @@ export async function renameAccount(
   { name }: { name: string | null },
 ): Promise<AccountView> {
   const account = await actors.account(who.account_id).rename({ name }, who.fences);
-  return accountView(account, who);
+  return viewOf(account, who.permissions);
 }
 
 /**
@@ -94,17 +108,11 @@ export function restoreAccount(
 }
 
 /** The last view of each state of an account, and the permissions that it was made for. */
-const shown = new WeakMap<Account, { permissions: readonly Permission[]; view: AccountView }>();
+const VIEWS: ObjectCacheKind<Account, { permissions: readonly Permission[]; view: CachedJson<AccountView> }> = {
+  name: 'account views',
+};
 
-/** Permissions are those that the calling credential can use. */
-function accountView(account: Account, { permissions }: Principal): AccountView {
-  const before = shown.get(account);
-  if (before?.permissions === permissions) return before.view;
-  const view = viewOf(account, permissions);
-  shown.set(account, { permissions, view });
-  return view;
-}
-
+/** `usable`: permissions that the calling credential can use. */
 function viewOf(account: Account, usable: readonly Permission[]): AccountView {
   const { email, name, entitlements } = account;
   const enabled = { ...ENTITLEMENT_DEFAULTS, ...entitlements };

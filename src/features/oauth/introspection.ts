@@ -3,6 +3,8 @@ import { type AccessTokenHolder, accessTokenHolder, accountDeleted } from '../..
 import { id } from '../../access/response_schemas.js';
 import { isEnabled } from '../../domain/permissions.js';
 import { orNull } from '../../domain/refusals.js';
+import type { ObjectCacheKind } from '../../engine/runtime/caches.js';
+import { CachedJson } from '../../engine/wire/cached_json.js';
 import type { FeatureServices } from '../services.js';
 import type { Clients } from './clients/clients.js';
 
@@ -24,29 +26,30 @@ export const introspectionShape = z.union([
 ]);
 
 type IntrospectionView = z.infer<typeof introspectionShape>;
+type HolderServices = Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'keys' | 'known_callers'> & {
+  clients: Clients;
+};
 
-const INACTIVE: IntrospectionView = { active: false };
-/** The last view of each token's holder, which is another object once anything of it changed. */
-const said = new WeakMap<AccessTokenHolder, IntrospectionView>();
+const INACTIVE = new CachedJson<IntrospectionView>({ active: false });
+/** The view of each token's holder, which is another object once anything of it changed. */
+const VIEWS: ObjectCacheKind<AccessTokenHolder, CachedJson<IntrospectionView>> = { name: 'introspections' };
 
-/** Introspects an access token (RFC 7662); gives the same object again until the view changes. */
+/** Introspects an access token (RFC 7662); gives the same again until the view changes. */
 export async function introspect(
-  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'keys'> & { clients: Clients },
+  services: HolderServices & Pick<FeatureServices, 'runtime'>,
   token: string,
-): Promise<IntrospectionView> {
+): Promise<CachedJson<IntrospectionView>> {
   const holder = await orNull(holderAtAny(services, token), 'UNAUTHORIZED');
   // Only what is known to be over is inactive: a problem on our side says nothing about a token.
   if (holder === null) return INACTIVE;
-  const answer = said.get(holder) ?? introspectionView(holder);
-  said.set(holder, answer);
+  const cache = services.runtime.caches.byObject(VIEWS);
+  const answer = cache.get(holder) ?? new CachedJson(introspectionView(holder));
+  cache.set(holder, answer);
   return answer;
 }
 
 /** Our own servers ask at one address about tokens of both. */
-async function holderAtAny(
-  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'keys'> & { clients: Clients },
-  token: string,
-): Promise<AccessTokenHolder> {
+async function holderAtAny(services: HolderServices, token: string): Promise<AccessTokenHolder> {
   const holder = accessTokenHolder(services, token, 'base');
   if (services.addresses().legacy_base_url === null) return holder;
   return (await orNull(holder, 'UNAUTHORIZED')) ?? accessTokenHolder(services, token, 'legacy');

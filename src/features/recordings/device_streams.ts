@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { StreamOf, StreamRef } from '../../../actors/recordings/stream_refs.js';
 import { hasExpired, RECORDING_DELETED, type Stream } from '../../../actors/recordings/stream_state.js';
@@ -9,6 +8,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
 import { randomId } from '../../engine/random/random.js';
+import type { CacheKind } from '../../engine/runtime/caches.js';
 import type { DeviceActivity } from '../devices/activity.js';
 import { type Bound, boundBy } from '../devices/device_binding.js';
 import type { FeatureServices } from '../services.js';
@@ -160,7 +160,7 @@ async function registeredStream(
  * Which stream a reference names changes only where that is gone, so it may be remembered; until storage is in doubt, which
  * may have lost it.
  */
-const known_streams = new LRUCache<string, StreamRef>({ max: 100_000 });
+const STREAMS: CacheKind<StreamRef> = { max: 100_000 };
 
 async function streamOf(
   { runtime }: Pick<FeatureServices, 'runtime'>,
@@ -168,10 +168,11 @@ async function streamOf(
   { epoch, ...ref }: { epoch: string } & Omit<StreamOf, 'device_id'>,
 ): Promise<StreamRef> {
   const key = `${runtime.invalidations} ${epoch} ${ref.source_stream_ref}`;
-  const known = known_streams.get(key);
+  const cache = runtime.caches.of(STREAMS);
+  const known = cache.get(key);
   if (known !== undefined && known.stream_id !== ref.instead_of) return known;
   const found = await binder.stream_of({ device_id, ...ref }, fences);
-  known_streams.set(key, found);
+  cache.set(key, found);
   return found;
 }
 

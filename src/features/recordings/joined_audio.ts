@@ -51,7 +51,10 @@ const TOO_MANY_CHUNKS = refuse(
 
 export const AUDIO_EXPIRED = refuse('CONTENT_EXPIRED', 'The workspace does not keep this audio any longer.');
 
-type JoinedAudioServices = Pick<FeatureServices, 'actors' | 'blobs' | 'decoded'> & { lost_audio: MissingAudio };
+type JoinedAudioServices = Pick<FeatureServices, 'actors' | 'blobs' | 'decoded'> & {
+  joined_files: JoinedFiles;
+  lost_audio: MissingAudio;
+};
 /** `losses`: how many were known when it was made. */
 type Joined = {
   file: JoinedFile;
@@ -65,15 +68,20 @@ type Joined = {
 /** Without chunks whose bytes were not there it is looked for again after this: they may have been brought back. */
 const KEPT_WITH_LOSS_MS = 60_000;
 
-/** By the stream, how much of it was stored, and how much of that has expired: what is stored stays as it is until then. */
-const known = new LRUCache<string, Joined>({ maxSize: CHUNKS_KEPT_MAX, sizeCalculation: ({ chunks }) => chunks });
-const under_way = new Map<string, { joined: Promise<Joined>; signal: AbortSignal }>();
+/** The joined files of a server that were looked into lately, or are being looked into. */
+export class JoinedFiles {
+  /** Places for looking into the chunks of a recording. */
+  readonly pool = new SharedPool('joins', JOINS);
+  /** By the stream, how much of it was stored, and how much of that has expired: what is stored stays as it is until then. */
+  readonly known = new LRUCache<string, Joined>({
+    maxSize: CHUNKS_KEPT_MAX,
+    sizeCalculation: ({ chunks }) => chunks,
+  });
+  readonly under_way = new Map<string, { joined: Promise<Joined>; signal: AbortSignal }>();
+}
 
 /** Whoever reads what is not decoded. */
 const WORKER: AudioReader = { owner: 'worker', signal: new AbortController().signal };
-
-/** Places for looking into the chunks of a recording. */
-export const joins = new SharedPool('joins', JOINS);
 
 /** Stored chunks as one file. `lost_chunks`: how many are not in it since the server has lost their bytes. */
 type JoinedContent = ByteContent & { chunks: number; lost_chunks: number };
@@ -92,6 +100,7 @@ export async function joinedAudio(
   if (stored_chunks === 0 && expired_chunks > 0) throw new Refused(AUDIO_EXPIRED);
   const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;
   const reader = { owner: who.account_id, signal };
+  const { known } = services.joined_files;
   const kept = known.get(key);
   const is_sound = kept?.losses === services.lost_audio.lossesOf(id);
   const joined = kept !== undefined && is_sound ? kept : await joinOnce(services, { key, stream, reader });
@@ -134,11 +143,12 @@ async function joinOnce(
   { key, stream, reader }: { key: string; stream: Stream; reader: AudioReader },
 ): Promise<Joined> {
   const { owner, signal } = reader;
+  const { known, pool, under_way } = services.joined_files;
   // A player asks for several ranges at once.
   const name = `${owner} ${key}`;
   const first = under_way.get(name) ?? {
     signal,
-    joined: joins.run(owner, () => join(services, stream, reader), { signal }),
+    joined: pool.run(owner, () => join(services, stream, reader), { signal }),
   };
   under_way.set(name, first);
   try {

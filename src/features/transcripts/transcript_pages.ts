@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
@@ -7,6 +6,7 @@ import type { PipelineOutputKey, Speaker, Transcript } from '../../../actors/tra
 import { ownerOfPipeline, pipelineOutputId } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
+import type { CacheKind } from '../../engine/runtime/caches.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 
 /** Transcripts page by page, and who speaks in them, for whoever may read them: requests, and what looks into them. */
@@ -21,7 +21,7 @@ const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 /** The services by which transcripts are read, for callers that may read them. */
 export type TranscriptReader = {
   actors: Pick<Actors, 'transcript' | 'source' | 'contacts'>;
-  runtime: Pick<Runtime, 'invalidations'>;
+  runtime: Pick<Runtime, 'invalidations' | 'caches'>;
 };
 
 /**
@@ -78,18 +78,19 @@ async function pipelineOutputOf(
 }
 
 /** By transcript and revision: what is read of a transcript stays as it is until that rises. */
-const known_speakers = new LRUCache<string, ReadonlyMap<number, Speaker>>({ max: SPEAKERS_KEPT_MAX });
-const known_pages = new LRUCache<string, TranscriptPage[]>({
-  maxSize: TURNS_KEPT_MAX,
-  sizeCalculation: (pages) => 1 + pages.reduce((sum, { turns }) => sum + turns.length, 0),
-});
+const SPEAKERS: CacheKind<ReadonlyMap<number, Speaker>> = { max: SPEAKERS_KEPT_MAX };
+const PAGES: CacheKind<TranscriptPage[]> = {
+  max: TURNS_KEPT_MAX,
+  sizeOf: (pages) => 1 + pages.reduce((sum, { turns }) => sum + turns.length, 0),
+};
 
 async function speakersOf({ actors, runtime }: TranscriptReader, stream_id: string, revision: number) {
   const keyOf = (at: number) => `${runtime.invalidations} ${stream_id} ${at}`;
-  const known = known_speakers.get(keyOf(revision));
+  const cache = runtime.caches.of(SPEAKERS);
+  const known = cache.get(keyOf(revision));
   if (known !== undefined) return known;
   const read = await actors.transcript(stream_id).speakers();
-  known_speakers.set(keyOf(read.revision), read.speakers);
+  cache.set(keyOf(read.revision), read.speakers);
   return read.speakers;
 }
 
@@ -125,12 +126,13 @@ async function pagesAt(
   { from, descending, revision, limit = PAGES_STEP }: PagesQuery & { revision: number },
 ): Promise<TranscriptPage[]> {
   const keyOf = (at: number) => `${runtime.invalidations} ${stream_id} ${at} ${from} ${limit} ${descending}`;
-  const known = known_pages.get(keyOf(revision));
+  const cache = runtime.caches.of(PAGES);
+  const known = cache.get(keyOf(revision));
   if (known !== undefined) return known;
   const before = descending ? from + 1 : from - 1;
   const after = { order: before, id: pageKey(Math.max(0, before)) };
   const read = await actors.transcript(stream_id).pages({ range: { after, descending, limit } });
-  known_pages.set(keyOf(read.revision), read.pages);
+  cache.set(keyOf(read.revision), read.pages);
   return read.pages;
 }
 

@@ -74,6 +74,7 @@ const ERRORS: readonly [RegExp, WebhookError][] = [
  */
 export class WebhookSender {
   readonly #dispatcher: Dispatcher;
+  readonly #status_lines: StatusLines = new WeakMap();
 
   constructor({ block_private, extra_ca, proxy }: WebhookSenderOptions) {
     // Made once: with every connection it would cost more than the handshake.
@@ -100,7 +101,7 @@ export class WebhookSender {
           new Pool(origin, { ...options, headersTimeout: LIMITS.delivery_timeout_ms } as Pool.Options),
         factory: (origin, options) => {
           const { connect, ...others } = options as Pool.Options & { connect: buildConnector.connector };
-          return new Pool(origin, { ...others, connect: bounded(connect) });
+          return new Pool(origin, { ...others, connect: bounded(connect, this.#status_lines) });
         },
       });
       return;
@@ -120,7 +121,7 @@ export class WebhookSender {
           return callback(error as Error, null);
         }
         return connect(options, callback);
-      }),
+      }, this.#status_lines),
     });
   }
 
@@ -130,6 +131,7 @@ export class WebhookSender {
     { headers, body }: { headers: Record<string, string>; body: string | Uint8Array },
   ): Promise<WebhookResponse> {
     const began = performance.now();
+    const status_lines = this.#status_lines;
     return new Promise((resolve) => {
       let controller: Dispatcher.DispatchController | null = null;
       let answer: WebhookResponse | null = null;
@@ -173,7 +175,7 @@ export class WebhookSender {
           finish(null, false);
         },
         onResponseError(_controller, error) {
-          const line = STATUS_LINES.get(error);
+          const line = status_lines.get(error);
           if (answer === null && line !== undefined)
             answer = {
               ...line,
@@ -200,11 +202,11 @@ export class WebhookSender {
 }
 
 /** Connections that end when they bring more than an answer may hold, in whatever form: the parser bounds but some of it. */
-function bounded(connect: buildConnector.connector): buildConnector.connector {
+function bounded(connect: buildConnector.connector, status_lines: StatusLines): buildConnector.connector {
   return (options, callback) =>
     skippingInterim(connect)(options, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
-      keepStatusLine(socket);
+      keepStatusLine(socket, status_lines);
       let [written, read] = [socket.bytesWritten, socket.bytesRead];
       socket.on('readable', () => {
         // Whatever comes after a request was written is the answer to it.
@@ -217,7 +219,7 @@ function bounded(connect: buildConnector.connector): buildConnector.connector {
 }
 
 /** The status lines of answers that were refused for what follows, by that error. */
-const STATUS_LINES = new WeakMap<Error, Pick<WebhookResponse, 'status_code' | 'reason'>>();
+type StatusLines = WeakMap<Error, Pick<WebhookResponse, 'status_code' | 'reason'>>;
 const STATUS_LINE = /^HTTP\/1\.[01] ([2-9]\d\d)(?: ([^\r\n]*))?\r?\n/;
 const STATUS_LINE_CHARS_MAX = 1_024;
 
@@ -225,7 +227,7 @@ const STATUS_LINE_CHARS_MAX = 1_024;
  * Keeps the status line of each answer for the case that what follows is refused, such as two lengths, ends of lines without
  * CR, or too many headers: the status line decides. One request at a time.
  */
-function keepStatusLine(socket: Socket): void {
+function keepStatusLine(socket: Socket, status_lines: StatusLines): void {
   const [read, write] = [socket.read.bind(socket), socket.write.bind(socket)];
   let head = '';
   socket.write = ((...args: Parameters<typeof write>) => {
@@ -241,7 +243,7 @@ function keepStatusLine(socket: Socket): void {
   socket.on('error', (error) => {
     const [, status, reason = ''] = STATUS_LINE.exec(head) ?? [];
     if (status !== undefined && errorClass(error) === 'bad_answer')
-      STATUS_LINES.set(error, { status_code: Number(status), reason: printable(reason) });
+      status_lines.set(error, { status_code: Number(status), reason: printable(reason) });
   });
 }
 

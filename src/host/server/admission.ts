@@ -2,6 +2,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { BodyBudget } from '../../edge/admission/body_budget.js';
 import { type DescriptorPlan, descriptorLimit, planDescriptors } from '../../edge/admission/descriptor_limits.js';
 import { Overload } from '../../edge/admission/overload.js';
+import { BodySlabs } from '../../edge/http/body_slabs.js';
 import { RateLimits } from '../../engine/limits/rate_limits.js';
 import type { SharedWindows } from '../../engine/limits/shared_windows.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
@@ -26,6 +27,7 @@ export type AdmissionServices = {
   rates: RateLimits;
   account_requests: SharedPool;
   body_budget: BodyBudget;
+  body_slabs: BodySlabs;
 };
 
 export function startOverload({ settings, shutdown }: Start, metrics: Metrics): Overload {
@@ -52,7 +54,8 @@ export function openAdmission(
   const account_requests = new SharedPool('requests', REQUESTS);
   const body_budget = new BodyBudget();
   metrics.pools.add(account_requests).add(body_budget.large);
-  return { rates: new RateLimits(limits, { on: settings.rate_limits, shared }), account_requests, body_budget };
+  const rates = new RateLimits(limits, { on: settings.rate_limits, shared });
+  return { rates, account_requests, body_budget, body_slabs: new BodySlabs() };
 }
 
 /** Plans the descriptors of this process; a start that asks for more than it may have says so. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { type Authority, openAuthority } from '../../../certs/authority.js';
+import { PeerCertificates } from '../../../certs/inspection.js';
 import { DeviceBudgets } from '../../edge/admission/device_budgets.js';
 import { DeviceProxies } from '../../edge/admission/device_proxies.js';
 import type { ImmutableRecordsRedis } from '../../engine/store/immutable_records.js';
@@ -18,6 +19,7 @@ export type DeviceServices = {
   device_activity: DeviceActivity;
   device_budgets: DeviceBudgets;
   device_proxies: DeviceProxies;
+  peer_certificates: PeerCertificates;
 };
 
 export async function openDevices(
@@ -32,5 +34,6 @@ export async function openDevices(
     device_activity: new DeviceActivity(clock.now),
     device_budgets: new DeviceBudgets(settings.rate_device_requests, { on: settings.rate_limits }),
     device_proxies: new DeviceProxies(settings.device_proxies, authority.issuers),
+    peer_certificates: new PeerCertificates(authority.issuers),
   };
 }

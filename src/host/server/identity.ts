@@ -3,6 +3,8 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
+import { KnownCallers } from '../../access/principal.js';
 import type { Issuer } from '../../domain/audiences.js';
 import { RateLimits } from '../../engine/limits/rate_limits.js';
 import type { SharedWindows } from '../../engine/limits/shared_windows.js';
@@ -26,10 +28,13 @@ import type { Entities, Foundation } from './storage.js';
 const OPERATOR_TOKENS_WRONG_PER_MINUTE = 10; // ours: wrong bearer tokens on the operator port, per network
 const OPERATOR_SIGN_INS_PER_MINUTE = 10; // ours: wrong tokens at the operators' page, per network
 
+const OPERATOR_GUESSES_KEPT_MAX = 1_000; // ours: wrong bearer tokens that were counted
+
 /** Who apps and operators are. */
 export type IdentityServices = {
   clients: Clients;
   client_documents: ClientDocuments;
+  known_callers: KnownCallers;
   signing_keys: SigningKeys;
   access_tokens: AccessTokens;
   server_key_rotation: ServerKeyRotation;
@@ -41,6 +46,8 @@ export type IdentityServices = {
   operator_connections: WeakSet<Socket>;
   /** Wrong operator tokens; those at the operators' page are counted also where RATE_LIMITS is off. */
   operator_tries: RateLimits<'operator_sign_ins' | 'operator_tokens'>;
+  /** Wrong operator tokens that were counted already, as hashes. */
+  operator_guesses: LRUCache<string, true>;
 };
 
 /** The clients of the operator's file, whose faults stop the start, and those that were registered. */
@@ -86,12 +93,14 @@ export async function openIdentity(
   return {
     ...made,
     client_documents: openClientDocuments(start),
+    known_callers: new KnownCallers(),
     signing_keys,
     access_tokens: new AccessTokens({ signing_keys, now: clock.now, issuerUrl }),
     ops_token: settings.ops_token ?? (await ownToken(settings, 'ops_token')),
     worker_token: settings.worker_token ?? (await ownToken(settings, 'worker_token')),
     operator_connections: new WeakSet(),
     operator_tries: new RateLimits(tries, { on: true, shared }),
+    operator_guesses: new LRUCache({ max: OPERATOR_GUESSES_KEPT_MAX }),
   };
 }
 

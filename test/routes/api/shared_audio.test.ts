@@ -1,5 +1,4 @@
 import t from 'tap';
-import { joins } from '../../../src/features/recordings/joined_audio.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { silentFlac } from '../../fixtures/flac_file.js';
 import { announceFile, sendFile } from '../../fixtures/importing.js';
@@ -19,7 +18,7 @@ t.test('K-256 long audio of one account', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
   t.teardown(() => spool.end());
   const [ann, eve] = await Promise.all([TestAccount.open(spool, 'ann@x.test'), TestAccount.open(spool, 'eve@x.test')]);
-  const { decoders } = spool.server.services;
+  const { decoders, joined_files } = spool.server.services;
   const play = (account: TestAccount, id: string, signal?: AbortSignal) =>
     fetch(`${spool.base_url}/audio/streams/${id}/content`, {
       headers: { Authorization: `Bearer ${account.app.access_token}` },
@@ -45,7 +44,7 @@ t.test('K-256 long audio of one account', async (t) => {
     gone.abort();
     await until(
       'nothing of it is left',
-      () => decoders.long.counts.taken + joins.counts.taken + joins.counts.waiting === 0,
+      () => decoders.long.counts.taken + joined_files.pool.counts.taken + joined_files.pool.counts.waiting === 0,
     );
   });
 

@@ -47,7 +47,7 @@ const OTHER_TURNS = refuse('CONFLICT', 'The turns of this job have changed since
 
 type InsightJobsDeps = JobQueueDeps & {
   actors: Actors;
-  runtime: Pick<Runtime, 'invalidations'>;
+  runtime: Pick<Runtime, 'invalidations' | 'caches'>;
   keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>;
   metrics: Metrics;
 };

@@ -33,7 +33,7 @@ const LIBRARIES_STEP = 25;
 type SpeechWithdrawalDeps = {
   store: Store;
   actors: Actors;
-  runtime: Pick<Runtime, 'invalidations'>;
+  runtime: Pick<Runtime, 'invalidations' | 'caches'>;
   poll: DuePoll;
   log: Pick<Logger, 'error'>;
   now: () => number;

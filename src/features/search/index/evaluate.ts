@@ -10,7 +10,6 @@ import {
   PlaceReader,
   placesOf,
   type TranscriptTexts,
-  textsOf,
   variantOfCell,
   type WordPlace,
   type WordPlaces,
@@ -141,14 +140,14 @@ class Evaluation {
   }
 
   *#lookThrough(index: SearchIndex, transcript_id: string, pages: readonly IndexedPage[]): Generator<void> {
-    const texts = textsOf(pages);
+    const texts = index.searched_texts.of(pages);
     this.#texts += texts.count;
     this.#words += texts.words;
     const { words, match, said_by } = this.#wanted;
     const places: WordPlaces[] = [];
     for (const [at, word] of words.entries()) {
       const voices = said_by?.get(at);
-      const written = this.#reader.inPages(pages, word);
+      const written = this.#reader.inPages(index.searched_texts, pages, word);
       const found = voices === undefined ? written : withSaid(written, voices, { transcript_id, pages });
       places.push(found);
       this.#found[at] = (this.#found[at] as number) + found.texts.length;

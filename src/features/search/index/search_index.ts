@@ -8,6 +8,7 @@ import type { Metrics } from '../../../engine/metrics/metrics.js';
 import type { Runtime } from '../../../engine/runtime/runtime.js';
 import { decodeStored } from '../../../engine/store/codec.js';
 import type { Store } from '../../../engine/store/store.js';
+import { SearchedTexts } from './word_places.js';
 
 /** A page of a transcript in the index, with its block, and its vectors where there are any. */
 export type IndexedPage = { page: number; block: Block; vectors?: PageVectors | null };
@@ -21,6 +22,8 @@ export type SearchIndex = {
   transcripts: ReadonlyMap<string, readonly IndexedPage[]>;
   items: ReadonlyMap<string, Block>;
   deleted_streams: ReadonlySet<string>;
+  /** Those of all indexes of a server. */
+  searched_texts: SearchedTexts;
 };
 
 type CachedIndex = {
@@ -30,6 +33,7 @@ type CachedIndex = {
   transcripts: Map<string, IndexedPage[]>;
   items: Map<string, Block>;
   deleted_streams: Set<string>;
+  searched_texts: SearchedTexts;
   bytes: number;
 };
 
@@ -58,6 +62,7 @@ export class SearchIndexes {
   readonly #kept: LRUCache<string, CachedIndex>;
   /** A library is read by one at a time; whoever comes meanwhile reads what has changed since. */
   readonly #reading = new Map<string, Promise<unknown>>();
+  readonly #searched_texts = new SearchedTexts();
   #epoch = -1;
 
   constructor(deps: SearchIndexesDeps) {
@@ -85,7 +90,7 @@ export class SearchIndexes {
     // Storage may have lost writes, and numbers with them.
     if (invalidations !== this.#epoch) this.#kept.clear();
     this.#epoch = invalidations;
-    const kept = this.#kept.get(library_id) ?? empty(library_id);
+    const kept = this.#kept.get(library_id) ?? empty(library_id, this.#searched_texts);
     const was = kept.bytes;
     const is_new = kept.seen === 0;
     const place = { owner: library_id, partition: partitionOfId(library_id) };
@@ -180,8 +185,9 @@ export class SearchIndexes {
   }
 }
 
-function empty(library_id: string): CachedIndex {
-  return { library_id, seen: 0, transcripts: new Map(), items: new Map(), deleted_streams: new Set(), bytes: 0 };
+function empty(library_id: string, searched_texts: SearchedTexts): CachedIndex {
+  const nothing = { transcripts: new Map(), items: new Map(), deleted_streams: new Set<string>() };
+  return { library_id, seen: 0, ...nothing, searched_texts, bytes: 0 };
 }
 
 type ChangedPage = { page: number; block: Block | null; vectors: PageVectors | null };

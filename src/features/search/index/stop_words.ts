@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { stopwords as english } from '@orama/stopwords/english';
+import { PureMemo } from '../../../domain/pure_memo.js';
 import type { SearchIndex } from './search_index.js';
 
 /** Words that say nothing of what a question is about. By the names of stemmers, where there is a list. */
@@ -8,6 +9,7 @@ const LISTS: ReadonlySet<string> = new Set([
   ...['hungarian', 'indian', 'indonesian', 'irish', 'italian', 'lithuanian', 'nepali', 'norwegian', 'portuguese'],
   ...['romanian', 'russian', 'sanskrit', 'serbian', 'spanish', 'swedish', 'tamil', 'turkish', 'ukrainian'],
 ]);
+const NO_WORDS = { stopwords: [] };
 const DEFAULT = 'english';
 /** English ones of questions to a memory, beside those of the list. */
 const OF_QUESTIONS: readonly string[] = [
@@ -16,19 +18,20 @@ const OF_QUESTIONS: readonly string[] = [
 ];
 
 const require = createRequire(import.meta.url);
-const loaded = new Map<string, ReadonlySet<string>>([[DEFAULT, new Set([...english, ...OF_QUESTIONS])]]);
+/** Each is loaded when it is first needed: most servers hear few languages. */
+const STOP_WORDS = new PureMemo(2 * (LISTS.size + 1), listOf);
 
 /** Whether an English word says nothing of what a question is about. */
 export function isQuestionStopWord(word: string): boolean {
-  return listOf(DEFAULT).has(word);
+  return STOP_WORDS.of(DEFAULT).has(word);
 }
 
 /** The stop words of a query, in the language that most of its words are of among those of the texts. */
 export function stopWordsOf(words: readonly string[], indexes: readonly SearchIndex[]): ReadonlySet<string> {
-  let best = listOf(DEFAULT);
+  let best = STOP_WORDS.of(DEFAULT);
   let most = words.filter((word) => best.has(word)).length;
   for (const name of languagesOf(indexes)) {
-    const list = listOf(name);
+    const list = STOP_WORDS.of(name);
     const found = words.filter((word) => list.has(word)).length;
     if (found > most) [best, most] = [list, found];
   }
@@ -44,13 +47,7 @@ function languagesOf(indexes: readonly SearchIndex[]): Set<string> {
 }
 
 function listOf(name: string): ReadonlySet<string> {
-  const known = loaded.get(name);
-  if (known !== undefined) return known;
-  // Loaded when first needed: most servers hear few languages.
-  const { stopwords } = LISTS.has(name) ? (require(`@orama/stopwords/${name}`) as Module) : { stopwords: [] };
-  const list = new Set(stopwords);
-  loaded.set(name, list);
-  return list;
+  if (name === DEFAULT) return new Set([...english, ...OF_QUESTIONS]);
+  const { stopwords } = LISTS.has(name) ? (require(`@orama/stopwords/${name}`) as { stopwords: string[] }) : NO_WORDS;
+  return new Set(stopwords);
 }
-
-type Module = { stopwords: string[] };

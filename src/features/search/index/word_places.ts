@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import type { Block } from '../../../domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, type OtherTerm, type QueryWord } from '../../../domain/search/matching.js';
 import type { Stemmer } from '../../../domain/search/stemmers.js';
-import type { IndexedPage } from './search_index.js';
 
 /** Where words stand in texts. Those of transcripts are cached: their blocks never change. */
 
@@ -35,6 +34,9 @@ const ENTRY_BYTES = 300;
 const PLACE_BYTES = 8;
 const TRANSCRIPT_BYTES_MAX = SEARCH_PLACES_BYTES / 4;
 
+/** The block of a page in the index. */
+type PageBlock = { block: Block };
+
 export type WordPlace = { text: number; cell: number; length: number };
 
 /** Places in their order. */
@@ -56,7 +58,7 @@ export class TranscriptTexts {
   /** Of all places, with what they take beside their arrays. */
   bytes = 0;
 
-  constructor(pages: readonly IndexedPage[]) {
+  constructor(pages: readonly PageBlock[]) {
     this.firsts = new Uint32Array(pages.length + 1);
     let words = 0;
     for (const [at, { block }] of pages.entries()) {
@@ -88,19 +90,38 @@ export class TranscriptTexts {
   }
 }
 
-const texts_of = new WeakMap<readonly IndexedPage[], TranscriptTexts>();
-/** The bytes of transcripts' places. */
-const cached = new LRUCache<TranscriptTexts, number>({
-  maxSize: SEARCH_PLACES_BYTES,
-  sizeCalculation: (bytes) => bytes,
-  noDisposeOnSet: true,
-  dispose: (_bytes, texts) => texts.forget(),
-});
+/** The texts of transcripts that were searched lately, with the places of words in them. */
+export class SearchedTexts {
+  readonly #by_pages = new WeakMap<readonly PageBlock[], TranscriptTexts>();
+  /** The bytes of transcripts' places. */
+  readonly #bytes = new LRUCache<TranscriptTexts, number>({
+    maxSize: SEARCH_PLACES_BYTES,
+    sizeCalculation: (bytes) => bytes,
+    noDisposeOnSet: true,
+    dispose: (_bytes, texts) => texts.forget(),
+  });
 
-export function textsOf(pages: readonly IndexedPage[]): TranscriptTexts {
-  const known = texts_of.get(pages) ?? new TranscriptTexts(pages);
-  texts_of.set(pages, known);
-  return known;
+  of(pages: readonly PageBlock[]): TranscriptTexts {
+    const known = this.#by_pages.get(pages) ?? new TranscriptTexts(pages);
+    this.#by_pages.set(pages, known);
+    return known;
+  }
+
+  /** The places of a word, where they are kept. */
+  placesOf(texts: TranscriptTexts, key: string): WordPlaces | undefined {
+    const known = texts.places.get(key);
+    if (known !== undefined) this.#bytes.get(texts);
+    return known;
+  }
+
+  keep(texts: TranscriptTexts, key: string, places: WordPlaces): void {
+    const bytes = ENTRY_BYTES + key.length + places.texts.length * PLACE_BYTES;
+    if (bytes > TRANSCRIPT_BYTES_MAX) return;
+    if (texts.bytes + bytes > TRANSCRIPT_BYTES_MAX) texts.forget();
+    texts.places.set(key, places);
+    texts.bytes += bytes;
+    this.#bytes.set(texts, texts.bytes);
+  }
 }
 
 function isAtAnyTime({ from_ms, to_ms }: OtherTerm): boolean {
@@ -121,21 +142,13 @@ export class PlaceReader {
   #counts = new Uint16Array(0);
 
   /** In all texts of a transcript. */
-  inPages(pages: readonly IndexedPage[], word: QueryWord): WordPlaces {
+  inPages(searched_texts: SearchedTexts, pages: readonly PageBlock[], word: QueryWord): WordPlaces {
     if (!word.others.every(isAtAnyTime)) return this.#readPages(pages, word);
-    const texts = textsOf(pages);
-    const known = texts.places.get(word.key);
-    if (known !== undefined) {
-      cached.get(texts);
-      return known;
-    }
+    const texts = searched_texts.of(pages);
+    const known = searched_texts.placesOf(texts, word.key);
+    if (known !== undefined) return known;
     const found = this.#readPages(pages, word);
-    const bytes = ENTRY_BYTES + word.key.length + found.texts.length * PLACE_BYTES;
-    if (bytes > TRANSCRIPT_BYTES_MAX) return found;
-    if (texts.bytes + bytes > TRANSCRIPT_BYTES_MAX) texts.forget();
-    texts.places.set(word.key, found);
-    texts.bytes += bytes;
-    cached.set(texts, texts.bytes);
+    searched_texts.keep(texts, word.key, found);
     return found;
   }
 
@@ -161,7 +174,7 @@ export class PlaceReader {
     return having;
   }
 
-  #readPages(pages: readonly IndexedPage[], word: QueryWord): WordPlaces {
+  #readPages(pages: readonly PageBlock[], word: QueryWord): WordPlaces {
     const places: WordPlace[] = [];
     let first = 0;
     for (const { block } of pages) {

@@ -3,7 +3,6 @@ import type { Block } from '../../../domain/search/block.js';
 import { answerTerm } from '../../../domain/search/words.js';
 import type { HitPlace, Hits, Weights } from '../index/hits.js';
 import type { IndexedPage } from '../index/search_index.js';
-import { textsOf } from '../index/word_places.js';
 import type { Passage } from './passages.js';
 import type { RecallQuestion } from './recall_question.js';
 
@@ -98,10 +97,10 @@ function regionsOf(hits: Hits, best: readonly number[]): Region[] {
   const placed = best.map((hit) => ({ hit, at: hits.position(hit) }));
   placed.sort((a, b) => a.at - b.at);
   for (const { hit, at } of placed) {
-    const { transcript_id, pages } = hits.place(hit) as TurnHitPlace;
+    const { index, transcript_id, pages } = hits.place(hit) as TurnHitPlace;
     const regions = by_transcript.get(transcript_id) ?? [];
     by_transcript.set(transcript_id, regions);
-    const turns = textsOf(pages).count;
+    const turns = index.searched_texts.of(pages).count;
     const from = Math.max(0, at - AFTER.length + 1);
     const to = Math.min(turns - 1, at + BEFORE.length - 1);
     const last = regions.at(-1);

@@ -10,6 +10,7 @@ import { SeededRandom } from '../../../../src/engine/random/seeded_random.js';
 import { evaluate, type SearchScope, type Wanted } from '../../../../src/features/search/index/evaluate.js';
 import type { SearchKind } from '../../../../src/features/search/index/hits.js';
 import { idOfHit, Ranking } from '../../../../src/features/search/index/ranking.js';
+import { SearchedTexts } from '../../../../src/features/search/index/word_places.js';
 import {
   digestOfQuery,
   readSearchCursor,
@@ -385,6 +386,7 @@ t.test('K-097 a part of a Korean word is found where all its pairs of syllables 
   const page = new Block(encodeBlock({ begins_at_ms: 0, source_id: null }, texts.map(block)));
   const index = {
     ...{ library_id: libraryOf(1), items: new Map(), deleted_streams: new Set<string>() },
+    searched_texts: new SearchedTexts(),
     transcripts: new Map([['01999999-0001-7222-8222-2222220000aa', [{ page: 0, block: page }]]]),
   };
   const scope = {
