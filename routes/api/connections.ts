@@ -3,6 +3,7 @@ import { listCursor } from '../../src/access/cursors.js';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { connectionShape, endConnection, listConnections, signOut } from '../../src/features/oauth/connections.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Connected apps, and signing out of them. Rules D-038 to D-052. */
@@ -22,11 +23,12 @@ export const CONNECTION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/me/connections/:id',
+    params: { id: PARAMETERS.connection },
     summary: 'Disconnects an app: ends its grant and its tokens.',
     credential: 'app',
     permission: ['account:manage'],
     status: 204,
-    handler: ({ services, who, params }) => endConnection(services, who, params.id as string),
+    handler: ({ services, who, params }) => endConnection(services, who, params.id),
   }),
 
   accountRoute({

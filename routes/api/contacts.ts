@@ -13,6 +13,7 @@ import {
   mergeContact,
   readContact,
 } from '../../src/features/transcripts/contacts.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** The people that recordings hear. Rule K-006; docs/choices.md, "Contacts". */
@@ -55,17 +56,19 @@ export const CONTACT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/contacts/:id',
+    params: { id: PARAMETERS.contact },
     summary: 'A contact.',
     notes: 'One that was merged into another is still there, and says into which.',
     credential: 'account',
     permission: READS,
     answer: contactShape,
-    handler: ({ services, who, params }) => readContact(services, who, params.id as string),
+    handler: ({ services, who, params }) => readContact(services, who, params.id),
   }),
 
   accountRoute({
     method: 'PATCH',
     path: '/contacts/:id',
+    params: { id: PARAMETERS.contact },
     summary: "Renames a contact, or says whether it is the account's own person.",
     notes: 'At most one contact is: it stops being whoever was it before.',
     credential: 'account',
@@ -73,25 +76,26 @@ export const CONTACT_ROUTES: readonly Route[] = [
     body: z.object({ name: name.optional(), is_self: is_self.optional() }),
     answer: contactShape,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params, body }) =>
-      changeContact(services, who, { contact_id: params.id as string, ...body }),
+    handler: ({ services, who, params, body }) => changeContact(services, who, { contact_id: params.id, ...body }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/contacts/:id',
+    params: { id: PARAMETERS.contact },
     summary: 'Deletes a contact, and all that was merged into it.',
     notes: 'Its turns stay, and show no contact any more.',
     credential: 'account',
     permission: WRITES,
     status: 204,
     refusals: ['TOO_MANY_REQUESTS'],
-    handler: ({ services, who, params }) => deleteContact(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteContact(services, who, params.id),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/contacts/:id/merge',
+    params: { id: PARAMETERS.contact },
     summary: 'Makes a contact a part of another.',
     notes: 'Its turns show the other from then on, which gets its voice, and its name where it has none.',
     credential: 'account',
@@ -100,18 +104,18 @@ export const CONTACT_ROUTES: readonly Route[] = [
     body: z.object({ into: uuid.describe('The contact that stays.') }),
     answer: contactShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
-    handler: ({ services, who, params, body }) =>
-      mergeContact(services, who, { contact_id: params.id as string, ...body }),
+    handler: ({ services, who, params, body }) => mergeContact(services, who, { contact_id: params.id, ...body }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/contacts/:id/voice',
+    params: { id: PARAMETERS.contact },
     summary: "Forgets a contact's voice.",
     notes: 'It is not recognised any more until somebody says again who it is.',
     credential: 'account',
     permission: WRITES,
     status: 204,
-    handler: ({ services, who, params }) => deleteVoice(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteVoice(services, who, params.id),
   }),
 ];

@@ -12,6 +12,7 @@ import {
   renameConversation,
 } from '../../src/features/insights/reading/conversations.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Conversations, into which recordings are divided. Rule K-008; docs/choices.md, "Insights". */
@@ -49,6 +50,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/conversations/:id',
+    params: { id: PARAMETERS.conversation },
     summary: 'A conversation.',
     credential: 'account',
     permission: READS,
@@ -56,12 +58,13 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     developer: true,
     answer: conversationShape,
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params }) => readConversation(services, who, params.id as string),
+    handler: ({ services, who, params }) => readConversation(services, who, params.id),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/conversations/:id/revisions',
+    params: { id: PARAMETERS.conversation },
     summary: 'What a conversation was before it changed, the newest first.',
     credential: 'account',
     permission: READS,
@@ -71,12 +74,13 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     answer: pageShape(revisionShape(conversationShape)),
     refusals: ['CONTENT_EXPIRED'],
     handler: ({ services, who, params, query }) =>
-      listConversationRevisions(services, who, { id: params.id as string, ...query }),
+      listConversationRevisions(services, who, { id: params.id, ...query }),
   }),
 
   accountRoute({
     method: 'PATCH',
     path: '/conversations/:id',
+    params: { id: PARAMETERS.conversation },
     summary: 'Gives a conversation another title.',
     notes: 'No pipeline changes it any more.',
     credential: 'account',
@@ -86,13 +90,13 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     body: z.object({ title: trimmedText(LIMITS.conversation_title_chars_max).describe('What it was about.') }),
     answer: conversationShape,
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params, body }) =>
-      renameConversation(services, who, { id: params.id as string, ...body }),
+    handler: ({ services, who, params, body }) => renameConversation(services, who, { id: params.id, ...body }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/conversations/:id',
+    params: { id: PARAMETERS.conversation },
     summary: 'Deletes a conversation.',
     notes:
       'No later run brings it back. With insights:write alone it must come of a recorder session that the account hosted; debug:write needs developer access.',
@@ -101,6 +105,6 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     layer: LAYER,
     status: 204,
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params }) => deleteConversation(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteConversation(services, who, params.id),
   }),
 ];

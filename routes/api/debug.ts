@@ -5,6 +5,7 @@ import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { debugRunShape, listDebugRuns, RUN_KINDS } from '../../src/features/insights/context/debug_runs.js';
 import { reprocessStream } from '../../src/features/insights/context/reprocess.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** The runs of a recording, for debugging. Rule K-017; docs/choices.md, "Diagnostics". */
@@ -18,6 +19,7 @@ export const DEBUG_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/debug/streams/:id/runs',
+    params: { id: PARAMETERS.stream },
     summary: 'What workers made of a stream, and what waits for them.',
     notes:
       'What came last is first. Of a stream the last hundred ends of transcription and fifty of insights are known. A try that is followed by another is no end.',
@@ -26,13 +28,13 @@ export const DEBUG_ROUTES: readonly Route[] = [
     developer: true,
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(debugRunShape),
-    handler: ({ services, who, params, query }) =>
-      listDebugRuns(services, who, { stream_id: params.id as string, ...query }),
+    handler: ({ services, who, params, query }) => listDebugRuns(services, who, { stream_id: params.id, ...query }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/debug/streams/:id/reprocess',
+    params: { id: PARAMETERS.stream },
     summary: 'Has a stream transcribed again, or looked into again, by the default pipeline.',
     notes: 'What people have corrected stays. The present text stays until it is replaced.',
     credential: 'account',
@@ -54,7 +56,7 @@ export const DEBUG_ROUTES: readonly Route[] = [
     answer: z.strictObject({ accepted: z.literal(true).describe('It will be done.') }),
     refusals: ['CONFLICT'],
     async handler({ services, who, params, body }) {
-      await reprocessStream(services, who, { stream_id: params.id as string, ...body });
+      await reprocessStream(services, who, { stream_id: params.id, ...body });
       return { accepted: true };
     },
   }),

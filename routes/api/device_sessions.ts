@@ -16,6 +16,7 @@ import {
   recorderSessionShape,
   viewDeviceSession,
 } from '../../src/features/devices/recorder_sessions.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 const sessionEnd = timestamp.describe(
@@ -65,16 +66,18 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/device-sessions/:id',
+    params: { id: PARAMETERS.recorder_session },
     summary: 'A recorder session.',
     credential: 'account',
     permission: MANAGES_DEVICES,
     answer: recorderSessionShape,
-    handler: ({ services, who, params }) => viewDeviceSession(services, who, params.id as string),
+    handler: ({ services, who, params }) => viewDeviceSession(services, who, params.id),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/device-sessions/:id/join',
+    params: { id: PARAMETERS.recorder_session },
     summary: 'Joins a recorder session with its join code.',
     notes: `At most ${countInWords(LIMITS.join_tries_max)} tries in ${durationInWords(LIMITS.join_tries_window_ms)}. Whoever belongs to it already is answered all the same.`,
     credential: 'account',
@@ -88,23 +91,25 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     answer: recorderSessionShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     handler: ({ services, who, params, body }) =>
-      joinSession(services, who, { id: params.id as string, join_code: body.join_code }),
+      joinSession(services, who, { id: params.id, join_code: body.join_code }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/device-sessions/:id/leave',
+    params: { id: PARAMETERS.recorder_session },
     summary: 'Leaves a recorder session.',
     credential: 'account',
     permission: MANAGES_DEVICES,
     status: 204,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params }) => leaveSession(services, who, params.id as string),
+    handler: ({ services, who, params }) => leaveSession(services, who, params.id),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/device-sessions/:id/extend',
+    params: { id: PARAMETERS.recorder_session },
     summary: 'Lets a recorder session end later.',
     credential: 'account',
     permission: MANAGES_DEVICES,
@@ -112,17 +117,18 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     answer: recorderSessionShape,
     refusals: ['CONFLICT'],
     handler: ({ services, who, params, body }) =>
-      extendSession(services, who, { id: params.id as string, expires_at: body.expires_at }),
+      extendSession(services, who, { id: params.id, expires_at: body.expires_at }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/device-sessions/:id/end',
+    params: { id: PARAMETERS.recorder_session },
     summary: 'Ends a recorder session.',
     notes: `Its recorder may still upload for ${durationInWords(LIMITS.session_drain_ms)} what it has recorded.`,
     credential: 'account',
     permission: MANAGES_DEVICES,
     answer: recorderSessionShape,
-    handler: ({ services, who, params }) => endHostedSession(services, who, params.id as string),
+    handler: ({ services, who, params }) => endHostedSession(services, who, params.id),
   }),
 ];

@@ -5,6 +5,7 @@ import { moment, pageShape } from '../../src/access/response_schemas.js';
 import { createOwnerClaim } from '../../src/features/devices/claims.js';
 import { deviceShape, listDevices, MANAGES_DEVICES, removeDevice } from '../../src/features/devices/devices.js';
 import { pairingCode, pairingCodeEnd } from '../../src/features/devices/pairing_codes.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** The app's side of devices. Rules H-033 to H-036. */
@@ -46,11 +47,12 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/devices/:id',
+    params: { id: PARAMETERS.device },
     summary: 'Unbinds a device, at once.',
     notes: 'A session that it records in ends.',
     credential: 'account',
     permission: MANAGES_DEVICES,
     status: 204,
-    handler: ({ services, who, params }) => removeDevice(services, who, params.id as string),
+    handler: ({ services, who, params }) => removeDevice(services, who, params.id),
   }),
 ];

@@ -20,6 +20,7 @@ import {
   removeEndpoint,
   setEndpointStatus,
 } from '../../src/features/webhooks/endpoints.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Webhook endpoints and what was delivered to them. docs/rules.md, "Webhook endpoints and deliveries". */
@@ -53,15 +54,17 @@ export const ENDPOINT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/endpoints/:id',
+    params: { id: PARAMETERS.endpoint },
     summary: 'A webhook endpoint.',
     credential: 'account',
     permission: ['endpoints:manage'],
     answer: endpointShape,
-    handler: ({ services, who, params }) => readEndpoint(services, who, params.id as string),
+    handler: ({ services, who, params }) => readEndpoint(services, who, params.id),
   }),
   accountRoute({
     method: 'PATCH',
     path: '/endpoints/:id',
+    params: { id: PARAMETERS.endpoint },
     summary: 'Pauses, disables or activates an endpoint.',
     notes:
       'Pausing keeps what is outstanding, disabling cancels it. A disabled endpoint can be set active only. What happened while it was not active is not sent later.',
@@ -72,20 +75,22 @@ export const ENDPOINT_ROUTES: readonly Route[] = [
     answer: endpointShape,
     refusals: ['CONFLICT'],
     handler: ({ services, who, params, body: { status } }) =>
-      setEndpointStatus(services, who, { id: params.id as string, status }),
+      setEndpointStatus(services, who, { id: params.id, status }),
   }),
   accountRoute({
     method: 'DELETE',
     path: '/endpoints/:id',
+    params: { id: PARAMETERS.endpoint },
     summary: 'Removes an endpoint with its secret and its deliveries.',
     credential: 'account',
     permission: ['endpoints:manage'],
     status: 204,
-    handler: ({ services, who, params }) => removeEndpoint(services, who, params.id as string),
+    handler: ({ services, who, params }) => removeEndpoint(services, who, params.id),
   }),
   accountRoute({
     method: 'POST',
     path: '/endpoints/:id/test',
+    params: { id: PARAMETERS.endpoint },
     summary: 'Sends a signed test delivery to an endpoint, and says how it was answered.',
     notes:
       'Its type is `endpoint.test`. It is no event, is not listed among the deliveries, is sent once and counts as no failure. A paused or disabled endpoint gets it too.',
@@ -93,26 +98,28 @@ export const ENDPOINT_ROUTES: readonly Route[] = [
     permission: ['endpoints:manage'],
     answer: endpointTestShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
-    handler: ({ services, who, params }) => sendEndpointTest(services, who, params.id as string),
+    handler: ({ services, who, params }) => sendEndpointTest(services, who, params.id),
   }),
   accountRoute({
     method: 'GET',
     path: '/endpoints/:id/deliveries',
+    params: { id: PARAMETERS.endpoint },
     summary: 'What was sent to an endpoint, or will be, newest first.',
     credential: 'account',
     permission: ['endpoints:manage'],
     query: z.object({ limit: listLimit, cursor }),
     answer: pageShape(deliveryShape),
-    handler: ({ services, who, params, query }) => listDeliveries(services, who, { ...query, id: params.id as string }),
+    handler: ({ services, who, params, query }) => listDeliveries(services, who, { ...query, id: params.id }),
   }),
   accountRoute({
     method: 'GET',
     path: '/endpoints/:id/deliveries/:delivery_id',
+    params: { id: PARAMETERS.endpoint, delivery_id: PARAMETERS.delivery },
     summary: 'A delivery with its event and every attempt.',
     credential: 'account',
     permission: ['endpoints:manage'],
     answer: attemptedDeliveryShape,
     handler: ({ services, who, params }) =>
-      readDelivery(services, who, { id: params.id as string, delivery_id: params.delivery_id as string }),
+      readDelivery(services, who, { id: params.id, delivery_id: params.delivery_id }),
   }),
 ];

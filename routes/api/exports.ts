@@ -15,6 +15,7 @@ import {
   requestExport,
   viewExport,
 } from '../../src/features/exports/exports.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Who may have everything at once: the person, in an app of ours. */
@@ -49,22 +50,24 @@ export const EXPORT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/me/exports/:id',
+    params: { id: PARAMETERS.export },
     summary: 'How an export stands.',
     ...OWN,
     answer: exportShape,
-    handler: ({ services, who, params }) => viewExport(services, ownExports(who), params.id as string),
+    handler: ({ services, who, params }) => viewExport(services, ownExports(who), params.id),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/me/exports/:id/content',
+    params: { id: PARAMETERS.export },
     summary: 'The archive, to be saved.',
     notes: `A ZIP; \`manifest.json\` in it says what is in it. After ${durationInWords(LIMITS.export_kept_ms)} 410.`,
     ...OWN,
     answer: 'bytes',
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
     async handler({ services, who, params, request, reply }) {
-      const archive = await exportArchive(services, ownExports(who), params.id as string);
+      const archive = await exportArchive(services, ownExports(who), params.id);
       return sendBytes({ request, reply }, archive, savedAs(archive.file_name));
     },
   }),
@@ -72,9 +75,10 @@ export const EXPORT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/me/exports/:id',
+    params: { id: PARAMETERS.export },
     summary: 'Deletes an export, or stops it.',
     ...OWN,
     status: 204,
-    handler: ({ services, who, params }) => deleteExport(services, ownExports(who), params.id as string),
+    handler: ({ services, who, params }) => deleteExport(services, ownExports(who), params.id),
   }),
 ];

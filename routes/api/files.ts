@@ -16,6 +16,7 @@ import {
   uploadFile,
   viewFile,
 } from '../../src/features/accounts/files.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 const WRITES_FILES = ['files:write'] as const;
@@ -54,6 +55,7 @@ export const FILE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PUT',
     path: '/files/:id/content',
+    params: { id: PARAMETERS.file },
     summary: "Uploads a file's bytes.",
     notes:
       'They must have the size and the SHA-256 that were announced. `stored` means that they are on disk. The same bytes again are fine.',
@@ -63,7 +65,7 @@ export const FILE_ROUTES: readonly Route[] = [
     answer: fileShape,
     refusals: BODY_UPLOAD_REFUSALS,
     handler: ({ services, who, params, request, reply }) =>
-      uploadFile(services, who, { file_id: params.id as string, takeBody: bodyOf({ request, reply }) }),
+      uploadFile(services, who, { file_id: params.id, takeBody: bodyOf({ request, reply }) }),
   }),
 
   accountRoute({
@@ -80,16 +82,18 @@ export const FILE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/files/:id',
+    params: { id: PARAMETERS.file },
     summary: 'A file.',
     credential: 'account',
     permission: READS_FILES,
     answer: fileShape,
-    handler: ({ services, who, params }) => viewFile(services, who, params.id as string),
+    handler: ({ services, who, params }) => viewFile(services, who, params.id),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/files/:id/content',
+    params: { id: PARAMETERS.file },
     summary: "A file's bytes, to be saved.",
     notes: 'No browser shows them: the answer says so in `Content-Disposition` and `Content-Security-Policy`.',
     credential: 'account',
@@ -97,7 +101,7 @@ export const FILE_ROUTES: readonly Route[] = [
     answer: 'bytes',
     refusals: ['CONFLICT', 'CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
-      const file = await fileContent(services, who, params.id as string);
+      const file = await fileContent(services, who, params.id);
       return sendBytes({ request, reply }, file, savedAs(file.file_name));
     },
   }),
@@ -105,22 +109,23 @@ export const FILE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PATCH',
     path: '/files/:id',
+    params: { id: PARAMETERS.file },
     summary: 'Renames a file.',
     credential: 'account',
     permission: WRITES_FILES,
     body: z.object({ name: name.describe('As which it is saved from now on; no path.') }),
     answer: fileShape,
-    handler: ({ services, who, params, body }) =>
-      renameFile(services, who, { file_id: params.id as string, name: body.name }),
+    handler: ({ services, who, params, body }) => renameFile(services, who, { file_id: params.id, name: body.name }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/files/:id',
+    params: { id: PARAMETERS.file },
     summary: 'Deletes a file.',
     credential: 'account',
     permission: WRITES_FILES,
     status: 204,
-    handler: ({ services, who, params }) => deleteFile(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteFile(services, who, params.id),
   }),
 ];

@@ -13,6 +13,7 @@ import {
   viewImport,
 } from '../../src/features/recordings/imports.js';
 import { WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 const IMPORT_REF_CHARS_MAX = 128; // ours: as a signal's
@@ -69,6 +70,7 @@ export const IMPORT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PUT',
     path: '/audio/imports/:id/content',
+    params: { id: PARAMETERS.import },
     summary: 'Uploads a piece of the file.',
     notes:
       'A piece has `piece_bytes`, the last one the rest, and begins at `received_bytes`; any other offset is 409, and says the right one. A piece that has come before is fine. After the last one the file is decoded and becomes a recording.',
@@ -80,7 +82,7 @@ export const IMPORT_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', ...BODY_UPLOAD_REFUSALS],
     handler: ({ services, who, params, query, request, reply }) =>
       uploadImportPiece(services, who, {
-        import_id: params.id as string,
+        import_id: params.id,
         ...query,
         takeBody: bodyOf({ request, reply }),
       }),
@@ -108,22 +110,24 @@ export const IMPORT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/imports/:id',
+    params: { id: PARAMETERS.import },
     summary: 'An import.',
     credential: 'account',
     permission: WRITES_STREAMS,
     answer: importShape,
-    handler: ({ services, who, params }) => viewImport(services, who, params.id as string),
+    handler: ({ services, who, params }) => viewImport(services, who, params.id),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/audio/imports/:id',
+    params: { id: PARAMETERS.import },
     summary: 'Gives up an import that is no recording yet, or forgets one that has ended.',
     notes: 'The recording of one that is done stays. While it becomes one the answer is 409.',
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 204,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params }) => deleteImport(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteImport(services, who, params.id),
   }),
 ];

@@ -8,6 +8,7 @@ import {
   invitationShape,
   listInvitations,
 } from '../../src/features/workspaces/invitations.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Invitations as the person whom they are addressed to has them. docs/rules.md, "Workspaces and retention". */
@@ -26,24 +27,26 @@ export const INVITATION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/me/invitations/:id/accept',
+    params: { id: PARAMETERS.invitation },
     summary: 'Accepts an invitation.',
     credential: 'account',
     permission: ['workspace:read'],
     sharing: true,
     status: 204,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params }) => acceptInvitation(services, who, params.id as string),
+    handler: ({ services, who, params }) => acceptInvitation(services, who, params.id),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/me/invitations/:id/decline',
+    params: { id: PARAMETERS.invitation },
     summary: 'Declines an invitation.',
     credential: 'account',
     permission: ['workspace:read'],
     status: 204,
     refusals: ['CONFLICT'],
     handler: ({ services, who, params }) =>
-      declineInvitation(services, { email: who.account.email, invitation_id: params.id as string }),
+      declineInvitation(services, { email: who.account.email, invitation_id: params.id }),
   }),
 ];

@@ -4,6 +4,7 @@ import { type AccessDeps, accountDeleted, type Principal, principalOf } from '..
 import { Refused, refuse } from '../../src/domain/refusals.js';
 import { sendEvents } from '../../src/edge/http/event_stream.js';
 import { liveEventShape } from '../../src/features/transcripts/live_shapes.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** The text of a recording while it is recorded. Rules K-170 to K-173. */
@@ -15,6 +16,7 @@ export const LIVE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id/live',
+    params: { id: PARAMETERS.stream },
     summary: 'What is said in a stream, as it is recorded.',
     notes:
       'Turns come as they are published and changed. With the built-in engine, preliminary lines come before them, of audio behind the last turn. It ends with the event `end`, or without one when the server or the credential ends: then come again with `Last-Event-ID`. An account has at most ten open.',
@@ -25,7 +27,7 @@ export const LIVE_ROUTES: readonly Route[] = [
     refusals: ['TOO_MANY_REQUESTS'],
     handler({ services, who, params, request, reply }) {
       const revision = revisionSeen(request);
-      const stream_id = params.id as string;
+      const stream_id = params.id;
       const again = () => callerNow(services, request);
       return sendEvents({ request, reply }, services, (signal) =>
         services.live_text.read({ stream_id, account_id: who.account_id, who: again, revision, signal }),

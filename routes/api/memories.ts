@@ -13,6 +13,7 @@ import {
   readMemory,
 } from '../../src/features/insights/reading/memories.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Memories: facts about people, from their own words. Rule K-007; docs/choices.md, "Insights". */
@@ -66,6 +67,7 @@ export const MEMORY_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/memories/:id',
+    params: { id: PARAMETERS.memory },
     summary: 'A memory.',
     credential: 'account',
     permission: READS,
@@ -73,12 +75,13 @@ export const MEMORY_ROUTES: readonly Route[] = [
     developer: true,
     answer: memoryShape,
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params }) => readMemory(services, who, params.id as string),
+    handler: ({ services, who, params }) => readMemory(services, who, params.id),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/memories/:id/revisions',
+    params: { id: PARAMETERS.memory },
     summary: 'What a memory was before it changed, the newest first.',
     credential: 'account',
     permission: READS,
@@ -87,13 +90,13 @@ export const MEMORY_ROUTES: readonly Route[] = [
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(revisionShape(memoryShape)),
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params, query }) =>
-      listMemoryRevisions(services, who, { id: params.id as string, ...query }),
+    handler: ({ services, who, params, query }) => listMemoryRevisions(services, who, { id: params.id, ...query }),
   }),
 
   accountRoute({
     method: 'PATCH',
     path: '/memories/:id',
+    params: { id: PARAMETERS.memory },
     summary: 'Says it in other words, or of another sort.',
     notes: 'No pipeline changes it any more.',
     credential: 'account',
@@ -103,12 +106,13 @@ export const MEMORY_ROUTES: readonly Route[] = [
     body: z.object({ text: text.optional(), kind: kind.optional() }),
     answer: memoryShape,
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params, body }) => editMemory(services, who, { id: params.id as string, ...body }),
+    handler: ({ services, who, params, body }) => editMemory(services, who, { id: params.id, ...body }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/memories/:id',
+    params: { id: PARAMETERS.memory },
     summary: 'Deletes a memory.',
     notes:
       'No later run brings it back. With insights:write alone it must come of a recorder session that the account hosted; debug:write needs developer access.',
@@ -117,6 +121,6 @@ export const MEMORY_ROUTES: readonly Route[] = [
     layer: LAYER,
     status: 204,
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params }) => deleteMemory(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteMemory(services, who, params.id),
   }),
 ];

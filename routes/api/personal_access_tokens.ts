@@ -12,6 +12,7 @@ import {
   revokeToken,
   tokenShape,
 } from '../../src/features/accounts/personal_access_tokens.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Tokens that people make for programs of their own. docs/rules.md, "Personal access tokens". */
@@ -61,11 +62,12 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/me/tokens/:id',
+    params: { id: PARAMETERS.token },
     summary: 'Revokes a personal access token.',
     notes: 'A personal access token can revoke itself, and no other.',
     credential: 'account',
     status: 204,
     refusals: ['FORBIDDEN'],
-    handler: ({ services, who, params }) => revokeToken(services, who, params.id as string),
+    handler: ({ services, who, params }) => revokeToken(services, who, params.id),
   }),
 ];

@@ -12,6 +12,7 @@ import {
   readPipeline,
   requestRun,
 } from '../../src/features/insights/context/pipelines.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /**
@@ -94,18 +95,20 @@ export const PIPELINE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/pipelines/:id',
+    params: { id: PARAMETERS.pipeline },
     summary: 'A pipeline.',
     notes: 'Without developer access there is the default one alone.',
     credential: 'account',
     permission: READS,
     recall: true,
     answer: pipelineShape,
-    handler: ({ services, who, params }) => readPipeline(services, who, params.id as string),
+    handler: ({ services, who, params }) => readPipeline(services, who, params.id),
   }),
 
   accountRoute({
     method: 'PATCH',
     path: '/pipelines/:id',
+    params: { id: PARAMETERS.pipeline },
     summary: 'Changes a pipeline, makes it the default one, or puts it away.',
     notes:
       'The default one can not be archived. To change that one, or which one it is, takes pipelines:write; any other takes pipelines:experimental and developer access.',
@@ -123,12 +126,13 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     }),
     answer: pipelineShape,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params, body }) => editPipeline(services, who, { id: params.id as string, ...body }),
+    handler: ({ services, who, params, body }) => editPipeline(services, who, { id: params.id, ...body }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/pipelines/:id/runs',
+    params: { id: PARAMETERS.pipeline },
     summary: 'Lets a pipeline work on a recording once more.',
     notes:
       'What the default pipeline makes takes the place of what it made before; what another one makes is read with its pipeline_id. One whose transcription is another than that of the default one transcribes for itself first.',
@@ -149,7 +153,7 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     answer: z.strictObject({ accepted: z.literal(true).describe('It will be done.') }),
     refusals: ['CONFLICT'],
     async handler({ services, who, params, body }) {
-      await requestRun(services, who, { pipeline_id: params.id as string, ...body });
+      await requestRun(services, who, { pipeline_id: params.id, ...body });
       return { accepted: true };
     },
   }),

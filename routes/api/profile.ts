@@ -17,6 +17,7 @@ import {
   readProfile,
   saveProfile,
 } from '../../src/features/insights/context/profile.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /**
@@ -114,21 +115,23 @@ export const PROFILE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PATCH',
     path: '/profile/context/:id',
+    params: { id: PARAMETERS.profile_item },
     summary: 'Says it in other words.',
     credential: 'account',
     permission: WRITES,
     body: z.object({ text }),
     answer: contextItemShape,
-    handler: ({ services, who, params, body }) => editContextItem(services, who, { id: params.id as string, ...body }),
+    handler: ({ services, who, params, body }) => editContextItem(services, who, { id: params.id, ...body }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/profile/context/:id',
+    params: { id: PARAMETERS.profile_item },
     summary: 'Takes it back.',
     credential: 'account',
     permission: WRITES,
     status: 204,
-    handler: ({ services, who, params }) => deleteContextItem(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteContextItem(services, who, params.id),
   }),
 ];

@@ -14,6 +14,7 @@ import {
   signalShape,
 } from '../../src/features/recordings/signals.js';
 import { WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Encoded before others get their turn; four megabytes at once would hold up everybody for 50 ms. */
@@ -24,6 +25,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/audio/streams/:id/signals',
+    params: { id: PARAMETERS.stream },
     summary: "Attaches signals to a stream's timeline.",
     notes:
       'All of them are stored, or none. A ref that is there already with the same content is no new signal; with other content everything is refused.',
@@ -36,7 +38,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
     reads: { body: signalsForm },
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body }) {
-      const items = await postSignals(services, who, { stream_id: params.id as string, body });
+      const items = await postSignals(services, who, { stream_id: params.id, body });
       return jsonOf({ items, cursor: null });
     },
   }),
@@ -44,6 +46,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id/signals',
+    params: { id: PARAMETERS.stream },
     summary: "Signals on a stream's timeline, by their start.",
     credential: 'account',
     permission: READS_SIGNALS,
@@ -56,7 +59,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
     }),
     answer: pageShape(signalShape),
     async handler({ services, who, params, query }) {
-      const page = await listSignals(services, who, { stream_id: params.id as string, ...query });
+      const page = await listSignals(services, who, { stream_id: params.id, ...query });
       return jsonOf(page);
     },
   }),

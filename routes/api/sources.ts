@@ -11,6 +11,7 @@ import {
   viewSource,
 } from '../../src/features/recordings/sources.js';
 import { READS_STREAMS, WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 const SOURCE_NAME_CHARS_MAX = 80; // ours: as a name of an account
@@ -46,33 +47,35 @@ export const SOURCE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/sources/:id',
+    params: { id: PARAMETERS.source },
     summary: 'A source.',
     credential: 'account',
     permission: READS_STREAMS,
     answer: sourceShape,
-    handler: ({ services, who, params }) => viewSource(services, who, params.id as string),
+    handler: ({ services, who, params }) => viewSource(services, who, params.id),
   }),
 
   accountRoute({
     method: 'PATCH',
     path: '/sources/:id',
+    params: { id: PARAMETERS.source },
     summary: 'Renames a source.',
     credential: 'account',
     permission: WRITES_STREAMS,
     body: z.object({ name }),
     answer: sourceShape,
-    handler: ({ services, who, params, body }) =>
-      renameSource(services, who, { id: params.id as string, name: body.name }),
+    handler: ({ services, who, params, body }) => renameSource(services, who, { id: params.id, name: body.name }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/sources/:id',
+    params: { id: PARAMETERS.source },
     summary: 'Deletes a source.',
     notes: 'Its streams stay, and no event reports them any more.',
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 204,
-    handler: ({ services, who, params }) => deleteSource(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteSource(services, who, params.id),
   }),
 ];

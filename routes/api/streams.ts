@@ -33,6 +33,7 @@ import {
   streamShape,
   viewStream,
 } from '../../src/features/recordings/streams.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 const STREAM_END_WAIT_S_MAX = 600; // ours: a page that is loaded anew needs seconds
@@ -103,13 +104,14 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id',
+    params: { id: PARAMETERS.stream },
     summary: 'A stream.',
     credential: 'account',
     permission: READS_STREAMS,
     query: z.object({ include }),
     answer: streamShape,
     async handler({ services, who, params, query }) {
-      const stream = await viewStream(services, who, params.id as string);
+      const stream = await viewStream(services, who, params.id);
       const [detailed] = await withDetails(services, who, [stream], query.include);
       return detailed ?? stream;
     },
@@ -118,30 +120,32 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PATCH',
     path: '/audio/streams/:id',
+    params: { id: PARAMETERS.stream },
     summary: 'Gives a stream another title.',
     credential: 'account',
     permission: WRITES_STREAMS,
     body: z.object({ title }),
     answer: streamShape,
-    handler: ({ services, who, params, body }) =>
-      retitleStream(services, who, { id: params.id as string, title: body.title }),
+    handler: ({ services, who, params, body }) => retitleStream(services, who, { id: params.id, title: body.title }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/audio/streams/:id',
+    params: { id: PARAMETERS.stream },
     summary: 'Deletes a recording.',
     notes:
       'It is gone at once and for good; its audio, its transcript and its signals are removed soon after. A device that still sends some of it is told so.',
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 204,
-    handler: ({ services, who, params }) => deleteStream(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteStream(services, who, params.id),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/audio/streams/:id/end',
+    params: { id: PARAMETERS.stream },
     summary: 'Says where a stream ends.',
     notes:
       'It is set once: the same end again is fine, another one is refused. With `unless_continued_s` it is not set yet; a later call takes the place of this one.',
@@ -155,12 +159,13 @@ export const STREAM_ROUTES: readonly Route[] = [
     }),
     answer: streamShape,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params, body }) => endStream(services, who, { id: params.id as string, ...body }),
+    handler: ({ services, who, params, body }) => endStream(services, who, { id: params.id, ...body }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/audio/streams/:id/chunks/intents',
+    params: { id: PARAMETERS.stream },
     summary: 'Announces a chunk of a stream.',
     notes: 'The answer says where its bytes go. The same announcement again gets the same answer.',
     credential: 'account',
@@ -169,7 +174,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     answer: intentShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body: intent }) {
-      const chunk = await announceChunk(services, who, { stream_id: params.id as string, intent });
+      const chunk = await announceChunk(services, who, { stream_id: params.id, intent });
       return intentAnswer(chunk, `/audio/chunks/${chunk.chunk_id}/content`);
     },
   }),
@@ -195,6 +200,7 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PUT',
     path: '/audio/chunks/:id/content',
+    params: { id: PARAMETERS.chunk },
     summary: "Uploads a chunk's bytes.",
     notes:
       'They must have the size and the SHA-256 that were announced. `stored` means that they are on disk. The same bytes again are fine.',
@@ -205,7 +211,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     refusals: ['UPLOAD_EXPIRED', ...BODY_UPLOAD_REFUSALS],
     handler: ({ services, who, params, request, reply }) =>
       uploadOwnChunk(services, who, {
-        chunk_id: params.id as string,
+        chunk_id: params.id,
         takeBody: bodyOf({ request, reply }),
       }),
   }),
@@ -213,18 +219,19 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id/chunks',
+    params: { id: PARAMETERS.stream },
     summary: 'The chunks of a stream, by their start.',
     credential: 'account',
     permission: READS_STREAMS,
     query: z.object(paging),
     answer: pageShape(chunkShape),
-    handler: ({ services, who, params, query }) =>
-      listChunks(services, who, { stream_id: params.id as string, ...query }),
+    handler: ({ services, who, params, query }) => listChunks(services, who, { stream_id: params.id, ...query }),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id/content',
+    params: { id: PARAMETERS.stream },
     summary: 'All audio of a stream as one file.',
     notes:
       'Chunks that are all WAV or raw PCM of one format, or Opus in Ogg, follow each other as they are. A single chunk that browsers play, such as MP3, M4A, AAC, FLAC or WebM, is the file. Others are decoded to a WAV of 32 kHz mono, in which each takes the time that it was announced with; 409 where that is not possible. `X-Joined-Chunks`, `X-Joined-Missing-Ms` and `X-Joined-Overlap-Ms` say what it is made of, `X-Joined-Lost-Chunks` how many stored chunks are not in it since the server has lost their bytes.',
@@ -234,7 +241,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', 'CONTENT_EXPIRED', 'CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
       const signal = leftSignal({ request, reply });
-      const audio = await joinedAudio(services, who, { stream_id: params.id as string, signal });
+      const audio = await joinedAudio(services, who, { stream_id: params.id, signal });
       return sendBytes({ request, reply }, audio, {
         'Content-Disposition': `attachment; filename="${audio.file_name}"`,
         'X-Joined-Chunks': audio.chunks,
@@ -248,13 +255,14 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/chunks/:id/content',
+    params: { id: PARAMETERS.chunk },
     summary: "A chunk's bytes.",
     credential: 'account',
     permission: ['audio:read'],
     answer: 'audio',
     refusals: ['CONFLICT', 'CONTENT_EXPIRED', 'CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
-      const audio = await chunkAudio(services, who, params.id as string);
+      const audio = await chunkAudio(services, who, params.id);
       return sendBytes({ request, reply }, audio);
     },
   }),

@@ -25,6 +25,7 @@ import {
   separateSuggestions,
 } from '../../src/features/insights/reading/suggestions.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Suggestions: what recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
@@ -120,30 +121,32 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/suggestions/:id',
+    params: { id: PARAMETERS.suggestion },
     summary: 'A suggestion.',
     credential: 'account',
     permission: READS,
     answer: suggestionShape,
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params }) => readSuggestion(services, who, params.id as string),
+    handler: ({ services, who, params }) => readSuggestion(services, who, params.id),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/suggestions/:id/revisions',
+    params: { id: PARAMETERS.suggestion },
     summary: 'What a suggestion was before it changed, the newest first.',
     credential: 'account',
     permission: READS,
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(revisionShape(suggestionShape)),
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params, query }) =>
-      listSuggestionRevisions(services, who, { id: params.id as string, ...query }),
+    handler: ({ services, who, params, query }) => listSuggestionRevisions(services, who, { id: params.id, ...query }),
   }),
 
   accountRoute({
     method: 'PATCH',
     path: '/suggestions/:id',
+    params: { id: PARAMETERS.suggestion },
     summary: 'Changes a suggestion.',
     notes:
       'What a person sets is in `protected_fields` from then on. Nobody can lead one from completed, dismissed or accepted to where it is not allowed to go: 409.',
@@ -170,12 +173,13 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     }),
     answer: suggestionShape,
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
-    handler: ({ services, who, params, body }) => editSuggestion(services, who, { id: params.id as string, ...body }),
+    handler: ({ services, who, params, body }) => editSuggestion(services, who, { id: params.id, ...body }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/suggestions/:id/review',
+    params: { id: PARAMETERS.suggestion },
     summary: 'Says whether what was said bears a suggestion.',
     credential: 'account',
     permission: WRITES,
@@ -187,12 +191,13 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     }),
     answer: suggestionShape,
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
-    handler: ({ services, who, params, body }) => reviewSuggestion(services, who, { id: params.id as string, ...body }),
+    handler: ({ services, who, params, body }) => reviewSuggestion(services, who, { id: params.id, ...body }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/suggestions/:id/feedback',
+    params: { id: PARAMETERS.suggestion },
     summary: 'Says how good a suggestion is.',
     notes: `No event tells of it. The last ${LIMITS.feedback_kept_max} are kept.`,
     credential: 'account',
@@ -204,12 +209,13 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     }),
     answer: feedbackShape,
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params, body }) => giveFeedback(services, who, { id: params.id as string, ...body }),
+    handler: ({ services, who, params, body }) => giveFeedback(services, who, { id: params.id, ...body }),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/suggestions/:id/feedback',
+    params: { id: PARAMETERS.suggestion },
     summary: 'What people have said of a suggestion, the newest first.',
     notes: `The last ${LIMITS.feedback_kept_max} are kept.`,
     credential: 'account',
@@ -217,18 +223,19 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(feedbackShape),
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params, query }) => listFeedback(services, who, { id: params.id as string, ...query }),
+    handler: ({ services, who, params, query }) => listFeedback(services, who, { id: params.id, ...query }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/suggestions/:id',
+    params: { id: PARAMETERS.suggestion },
     summary: 'Deletes a suggestion.',
     notes: 'No later run brings it back.',
     credential: 'account',
     permission: WRITES,
     status: 204,
     refusals: ['CONTENT_EXPIRED'],
-    handler: ({ services, who, params }) => deleteSuggestion(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteSuggestion(services, who, params.id),
   }),
 ];

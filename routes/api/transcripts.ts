@@ -5,6 +5,7 @@ import { readTranscript, transcriptShape } from '../../src/features/transcripts/
 import { readTranscriptText, TEXT_FORMATS, TEXT_TYPES } from '../../src/features/transcripts/transcript_text.js';
 import { assignSpeaker, mergeSpeakers } from '../../src/features/transcripts/turn_changes.js';
 import { speakerName } from '../../src/features/transcripts/turn_shape.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** A stream's transcript as a whole, and who speaks in it. Rules K-005 and K-030. */
@@ -13,18 +14,19 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id/transcript',
+    params: { id: PARAMETERS.stream },
     summary: 'How far the transcript of a stream has come, and who speaks in it.',
     credential: 'account',
     permission: ['turns:read'],
     query: z.object({ pipeline_id: selectedPipeline }),
     answer: transcriptShape,
-    handler: ({ services, who, params, query }) =>
-      readTranscript(services, who, { stream_id: params.id as string, ...query }),
+    handler: ({ services, who, params, query }) => readTranscript(services, who, { stream_id: params.id, ...query }),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id/transcript/text',
+    params: { id: PARAMETERS.stream },
     summary: 'The transcript of a stream as text, Markdown or subtitles.',
     credential: 'account',
     permission: ['turns:read'],
@@ -38,7 +40,7 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
     answer: 'text',
     refusals: ['CONFLICT'],
     async handler({ services, who, params, query, reply }) {
-      const found = await readTranscriptText(services, who, { stream_id: params.id as string, ...query });
+      const found = await readTranscriptText(services, who, { stream_id: params.id, ...query });
       reply.type(TEXT_TYPES[query.format]);
       reply.header('Content-Disposition', `attachment; filename="${found.file_name}"`);
       return reply.send(found.text);
@@ -48,6 +50,7 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PATCH',
     path: '/audio/streams/:id/speakers/:speaker',
+    params: { id: PARAMETERS.stream, speaker: PARAMETERS.speaker },
     summary: 'Says who a speaker is.',
     notes: 'All turns of that speaker show it at once, except where somebody said something of a turn alone.',
     credential: 'account',
@@ -56,12 +59,13 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
     answer: transcriptShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     handler: ({ services, who, params, body }) =>
-      assignSpeaker(services, who, { stream_id: params.id as string, speaker: params.speaker as string, ...body }),
+      assignSpeaker(services, who, { stream_id: params.id, speaker: params.speaker, ...body }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/audio/streams/:id/speakers/:speaker/merge',
+    params: { id: PARAMETERS.stream, speaker: PARAMETERS.speaker },
     summary: 'Says that a speaker is the same as another.',
     credential: 'account',
     permission: ['turns:write'],
@@ -70,6 +74,6 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
     answer: transcriptShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     handler: ({ services, who, params, body }) =>
-      mergeSpeakers(services, who, { stream_id: params.id as string, speaker: params.speaker as string, ...body }),
+      mergeSpeakers(services, who, { stream_id: params.id, speaker: params.speaker, ...body }),
   }),
 ];

@@ -8,6 +8,7 @@ import { readTurn } from '../../src/features/transcripts/transcript_reading.js';
 import { correctTurn, deleteTurn, splitTurn } from '../../src/features/transcripts/turn_changes.js';
 import { checkScopes, listTurns } from '../../src/features/transcripts/turn_lists.js';
 import { checkCorrection, correctedText, speakerName, turnShape } from '../../src/features/transcripts/turn_shape.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Turns of transcripts. Rules K-004, K-005 and K-019. */
@@ -48,6 +49,7 @@ export const TURN_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/turns/:id',
+    params: { id: PARAMETERS.turn },
     summary: 'A turn.',
     credential: 'account',
     permission: ['turns:read'],
@@ -57,12 +59,13 @@ export const TURN_ROUTES: readonly Route[] = [
     answer: turnShape,
     refusals: ['CONTENT_EXPIRED'],
     handler: ({ services, who, params, query }) =>
-      readTurn(services, who, { turn_id: params.id as string, words: query.include !== undefined }),
+      readTurn(services, who, { turn_id: params.id, words: query.include !== undefined }),
   }),
 
   accountRoute({
     method: 'PATCH',
     path: '/turns/:id',
+    params: { id: PARAMETERS.turn },
     summary: 'Corrects who said a turn, or what.',
     notes:
       'It holds for this turn alone, and outlives every later transcription of the same stretch of audio. The same again changes nothing.',
@@ -78,12 +81,13 @@ export const TURN_ROUTES: readonly Route[] = [
     example: { text: 'Good morning, Mira.' },
     answer: turnShape,
     refusals: ['CONTENT_EXPIRED', 'CONFLICT'],
-    handler: ({ services, who, params, body }) => correctTurn(services, who, params.id as string, body),
+    handler: ({ services, who, params, body }) => correctTurn(services, who, params.id, body),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/turns/:id/split',
+    params: { id: PARAMETERS.turn },
     summary: 'Makes two turns of one.',
     notes:
       'Possible where the times of its words are known and its text was not corrected. Both outlive every later transcription.',
@@ -97,7 +101,7 @@ export const TURN_ROUTES: readonly Route[] = [
     answer: z.strictObject({ items: z.array(turnShape), cursor: no_cursor }),
     refusals: ['CONTENT_EXPIRED', 'CONFLICT'],
     async handler({ services, who, params, body }) {
-      const items = await splitTurn(services, who, params.id as string, body);
+      const items = await splitTurn(services, who, params.id, body);
       return { items, cursor: null };
     },
   }),
@@ -105,12 +109,13 @@ export const TURN_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/turns/:id',
+    params: { id: PARAMETERS.turn },
     summary: 'Deletes a turn.',
     notes: 'No later transcription brings it back.',
     credential: 'account',
     permission: ['turns:write'],
     status: 204,
     refusals: ['CONTENT_EXPIRED', 'CONFLICT'],
-    handler: ({ services, who, params }) => deleteTurn(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteTurn(services, who, params.id),
   }),
 ];

@@ -23,6 +23,7 @@ import {
   transferWorkspace,
   workspaceShape,
 } from '../../src/features/workspaces/workspaces.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Workspaces, who belongs to them and who is invited. docs/rules.md, "Workspaces and retention". */
@@ -79,16 +80,18 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/workspaces/:id',
+    params: { id: PARAMETERS.workspace },
     summary: 'A workspace.',
     credential: 'account',
     permission: ['workspace:read'],
     answer: workspaceShape,
-    handler: ({ services, who, params }) => readWorkspace(services, who, params.id as string),
+    handler: ({ services, who, params }) => readWorkspace(services, who, params.id),
   }),
 
   accountRoute({
     method: 'PATCH',
     path: '/workspaces/:id',
+    params: { id: PARAMETERS.workspace },
     summary: 'Renames a workspace, or says how long it keeps what is in it.',
     notes: 'Of `retention` only the buckets that are named change.',
     credential: 'account',
@@ -98,24 +101,25 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       .refine((body) => body.name !== undefined || body.retention !== undefined, NOTHING),
     answer: workspaceShape,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params, body: change }) =>
-      changeWorkspace(services, who, { id: params.id as string, change }),
+    handler: ({ services, who, params, body: change }) => changeWorkspace(services, who, { id: params.id, change }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/workspaces/:id',
+    params: { id: PARAMETERS.workspace },
     summary: 'Deletes a shared workspace.',
     credential: 'account',
     permission: ['workspace:manage'],
     status: 204,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params }) => deleteWorkspace(services, who, params.id as string),
+    handler: ({ services, who, params }) => deleteWorkspace(services, who, params.id),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/workspaces/:id/transfer',
+    params: { id: PARAMETERS.workspace },
     summary: 'Makes another member the owner.',
     credential: 'account',
     permission: ['workspace:manage'],
@@ -123,35 +127,38 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     body: z.object({ account_id: uuid.describe('The member who becomes the owner.') }),
     refusals: ['CONFLICT'],
     handler: ({ services, who, params, body: { account_id } }) =>
-      transferWorkspace(services, who, { id: params.id as string, account_id }),
+      transferWorkspace(services, who, { id: params.id, account_id }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/workspaces/:id/leave',
+    params: { id: PARAMETERS.workspace },
     summary: 'Leaves a shared workspace.',
     credential: 'account',
     permission: ['workspace:read'],
     status: 204,
     refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
-    handler: ({ services, who, params }) => leaveWorkspace(services, who, params.id as string),
+    handler: ({ services, who, params }) => leaveWorkspace(services, who, params.id),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/workspaces/:id/members',
+    params: { id: PARAMETERS.workspace },
     summary: 'Who belongs to a workspace, in the order of joining.',
     credential: 'account',
     permission: ['workspace:read'],
     query: paging,
     answer: pageShape(memberShape),
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params, query }) => listMembers(services, who, { ...query, id: params.id as string }),
+    handler: ({ services, who, params, query }) => listMembers(services, who, { ...query, id: params.id }),
   }),
 
   accountRoute({
     method: 'PATCH',
     path: '/workspaces/:id/members/:account_id',
+    params: { id: PARAMETERS.workspace, account_id: PARAMETERS.member },
     summary: 'Gives a member another role.',
     credential: 'account',
     permission: ['workspace:members'],
@@ -160,12 +167,13 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     answer: memberShape,
     refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
     handler: ({ services, who, params, body: { role } }) =>
-      changeRole(services, who, { id: params.id as string, account_id: params.account_id as string, role }),
+      changeRole(services, who, { id: params.id, account_id: params.account_id, role }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/workspaces/:id/members/:account_id',
+    params: { id: PARAMETERS.workspace, account_id: PARAMETERS.member },
     summary: 'Removes a member.',
     credential: 'account',
     permission: ['workspace:members'],
@@ -173,25 +181,26 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     status: 204,
     refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
     handler: ({ services, who, params }) =>
-      removeMember(services, who, { id: params.id as string, account_id: params.account_id as string }),
+      removeMember(services, who, { id: params.id, account_id: params.account_id }),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/workspaces/:id/invitations',
+    params: { id: PARAMETERS.workspace },
     summary: 'Invitations to a workspace that are not answered, oldest first.',
     credential: 'account',
     permission: ['workspace:members'],
     query: paging,
     answer: pageShape(invitationShape),
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params, query }) =>
-      listSentInvitations(services, who, { ...query, id: params.id as string }),
+    handler: ({ services, who, params, query }) => listSentInvitations(services, who, { ...query, id: params.id }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/workspaces/:id/invitations',
+    params: { id: PARAMETERS.workspace },
     summary: 'Invites an email address to a shared workspace.',
     credential: 'account',
     permission: ['workspace:members'],
@@ -202,13 +211,14 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     handler({ services, who, params, body: { email, role } }) {
       const invitations_url = services.addresses().base_url + ACCOUNT_PAGES.invitations.path;
-      return invite(services, who, { id: params.id as string, email, role, invitations_url });
+      return invite(services, who, { id: params.id, email, role, invitations_url });
     },
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/workspaces/:id/invitations/:invitation_id',
+    params: { id: PARAMETERS.workspace, invitation_id: PARAMETERS.invitation },
     summary: 'Withdraws an invitation.',
     credential: 'account',
     permission: ['workspace:members'],
@@ -216,6 +226,6 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     status: 204,
     refusals: ['CONFLICT'],
     handler: ({ services, who, params }) =>
-      withdrawInvitation(services, who, { id: params.id as string, invitation_id: params.invitation_id as string }),
+      withdrawInvitation(services, who, { id: params.id, invitation_id: params.invitation_id }),
   }),
 ];

@@ -20,6 +20,7 @@ import {
   uploadDeviceChunk,
   viewDeviceChunk,
 } from '../../src/features/recordings/device_chunks.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { deviceRoute, type Route } from '../rows.js';
 
 const STREAM_FIELDS = { source_stream_ref: sourceStreamRef, binding_epoch: bindingEpoch };
@@ -66,6 +67,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'PUT',
     path: '/device/chunks/:chunk_id/content',
+    params: { chunk_id: PARAMETERS.chunk },
     summary: "Uploads a chunk's bytes.",
     notes:
       'They must have the size and the SHA-256 that were announced. `stored` means that they are on disk: only then may the device let go of its copy. The same bytes again are fine.',
@@ -75,7 +77,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
     refusals: [...BOUND_REFUSALS, 'UPLOAD_EXPIRED', ...BODY_UPLOAD_REFUSALS],
     handler: ({ services, who, params, request, reply }) =>
       uploadDeviceChunk(services, who, {
-        chunk_id: params.chunk_id as string,
+        chunk_id: params.chunk_id,
         takeBody: bodyOf({ request, reply }),
       }),
   }),
@@ -83,12 +85,13 @@ export const CHUNK_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'GET',
     path: '/device/chunks/:chunk_id',
+    params: { chunk_id: PARAMETERS.chunk },
     summary: 'How a chunk stands.',
     credential: 'device',
     priority: 'critical',
     answer: chunkStatusShape,
     refusals: BOUND_REFUSALS,
-    handler: ({ services, who, params }) => viewDeviceChunk(services, who, params.chunk_id as string),
+    handler: ({ services, who, params }) => viewDeviceChunk(services, who, params.chunk_id),
   }),
 
   deviceRoute({

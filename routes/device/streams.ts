@@ -8,6 +8,7 @@ import {
   gapsShape,
   registerDeviceStream,
 } from '../../src/features/recordings/device_streams.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { deviceRoute, type Route } from '../rows.js';
 
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
@@ -54,6 +55,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'GET',
     path: '/device/streams/:source_stream_ref/gaps',
+    params: { source_stream_ref: PARAMETERS.source_stream_ref },
     summary: 'What of a stream is not stored.',
     notes: 'From 0 to the recorded end, or to the end of the last chunk that was announced.',
     credential: 'device',

@@ -25,6 +25,7 @@ import {
   tryCode,
 } from '../../src/features/oauth/browser_sign_ins.js';
 import { redirectHost } from '../../src/features/oauth/clients/redirect_uris.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { openRoute, type Route } from '../rows.js';
 import type { Services } from '../services.js';
 
@@ -61,12 +62,13 @@ export const SIGN_IN_ROUTES: readonly Route[] = LEADS_TO.flatMap((leads_to) => [
   openRoute({
     method: 'GET',
     path: `${SIGN_IN_PATHS[leads_to]}/:id`,
+    params: { id: PARAMETERS.sign_in },
     credential: 'none',
     dialect: 'page',
     query: z.object({ problem: text }),
     async handler({ services, request, reply, params, query }) {
       const browser_cookie = browserCookie(services, request);
-      const open = await readSignIn(services, params.id as string, { browser_cookie, leads_to });
+      const open = await readSignIn(services, params.id, { browser_cookie, leads_to });
       const context = { services, request, reply, ...open };
       const { goal, step } = open.sign_in;
       if (goal.to === 'page' && step.at === 'done') return nextPage(context, open);
@@ -76,13 +78,14 @@ export const SIGN_IN_ROUTES: readonly Route[] = LEADS_TO.flatMap((leads_to) => [
   openRoute({
     method: 'POST',
     path: `${SIGN_IN_PATHS[leads_to]}/:id`,
+    params: { id: PARAMETERS.sign_in },
     credential: 'none',
     dialect: 'page',
     takes: 'form',
     body: signInForm,
     async handler({ services, request, reply, params, body }) {
       const browser_cookie = browserCookie(services, request);
-      const open = await readSignIn(services, params.id as string, { browser_cookie, leads_to });
+      const open = await readSignIn(services, params.id, { browser_cookie, leads_to });
       checkSignInForm(services, open, body.form_token ?? '');
       const act = ACTIONS.get(body.action ?? '') ?? throwRefusal(NO_ACTION);
       return act({ services, request, reply, ...open }, body);

@@ -7,6 +7,7 @@ import {
   revokeDevice,
   revokeProxy,
 } from '../../src/features/devices/provisioning.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 const csrPem = z
@@ -39,10 +40,11 @@ export const STAFF_CERTIFICATE_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'DELETE',
     path: '/ops/devices/:id/certificate',
+    params: { id: PARAMETERS.device },
     summary: "Revokes a device's certificates.",
     credential: 'operator',
     status: 204,
-    handler: ({ services, params }) => revokeDevice(services, params.id as string),
+    handler: ({ services, params }) => revokeDevice(services, params.id),
   }),
 
   operatorRoute({
@@ -60,10 +62,11 @@ export const STAFF_CERTIFICATE_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'DELETE',
     path: '/ops/device-proxies/:fingerprint',
+    params: { fingerprint: PARAMETERS.certificate },
     summary: "Revokes a proxy's certificate.",
     credential: 'operator',
     status: 204,
     refusals: ['NOT_FOUND'],
-    handler: ({ services, params }) => revokeProxy(services, params.fingerprint as string),
+    handler: ({ services, params }) => revokeProxy(services, params.fingerprint),
   }),
 ];

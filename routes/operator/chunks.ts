@@ -13,6 +13,7 @@ import {
   prolongChunkClaim,
 } from '../../src/features/recordings/chunk_jobs.js';
 import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** Jobs for workers that process stored chunks. docs/architecture.md, "Jobs". */
@@ -39,30 +40,32 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/chunks/:chunk_id/content',
+    params: { chunk_id: PARAMETERS.chunk },
     summary: "A chunk's bytes.",
     credential: 'operator',
     worker_too: true,
     answer: 'audio',
     refusals: ['CONTENT_MISSING'],
     handler: async ({ services, who, params, request, reply }) =>
-      sendBytes({ request, reply }, await downloadChunk(services, { chunk_id: params.chunk_id as string, who })),
+      sendBytes({ request, reply }, await downloadChunk(services, { chunk_id: params.chunk_id, who })),
   }),
 
   operatorRoute({
     method: 'POST',
     path: '/ops/chunks/:chunk_id/progress',
+    params: { chunk_id: PARAMETERS.chunk },
     summary: 'Says that a worker is still at a chunk.',
     refusals: ['CONFLICT'],
     credential: 'operator',
     body: z.object({ claim, lease_s }),
     answer: leaseShape,
-    handler: ({ services, params, body }) =>
-      prolongChunkClaim(services, { chunk_id: params.chunk_id as string, ...body }),
+    handler: ({ services, params, body }) => prolongChunkClaim(services, { chunk_id: params.chunk_id, ...body }),
   }),
 
   operatorRoute({
     method: 'POST',
     path: '/ops/chunks/:chunk_id/done',
+    params: { chunk_id: PARAMETERS.chunk },
     summary: 'Says that a chunk is processed.',
     credential: 'operator',
     body: z.object({
@@ -76,13 +79,14 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT'],
     handler({ services, params, body: { claim, checked } }) {
       const result = { status: 'processed' as const, checked };
-      return finishChunk(services, { chunk_id: params.chunk_id as string, claim, result });
+      return finishChunk(services, { chunk_id: params.chunk_id, claim, result });
     },
   }),
 
   operatorRoute({
     method: 'POST',
     path: '/ops/chunks/:chunk_id/failed',
+    params: { chunk_id: PARAMETERS.chunk },
     summary: 'Says why a chunk can not be processed.',
     credential: 'operator',
     body: z.object({
@@ -94,7 +98,7 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT'],
     handler({ services, params, body: { claim, ...failure } }) {
       const result = { status: 'failed' as const, failure };
-      return finishChunk(services, { chunk_id: params.chunk_id as string, claim, result });
+      return finishChunk(services, { chunk_id: params.chunk_id, claim, result });
     },
   }),
 ];

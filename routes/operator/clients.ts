@@ -14,6 +14,7 @@ import {
 } from '../../src/features/oauth/clients/clients_for_staff.js';
 import { redirectUri } from '../../src/features/oauth/clients/redirect_uris.js';
 import { countingScopes } from '../../src/features/oauth/clients/third_party_scopes.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** OAuth clients, as staff see and change them. */
@@ -36,11 +37,12 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/clients/:client',
+    params: { client: PARAMETERS.client },
     summary: 'An OAuth client.',
     credential: 'operator',
     answer: clientShape,
     refusals: ['NOT_FOUND'],
-    handler: ({ services, params }) => readClient(services, params.client as string),
+    handler: ({ services, params }) => readClient(services, params.client),
   }),
 
   operatorRoute({
@@ -76,6 +78,7 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/clients/:client/secret',
+    params: { client: PARAMETERS.client },
     summary: 'Gives a confidential client another secret.',
     notes: 'The one before works for a day more, unless it is to end at once.',
     credential: 'operator',
@@ -87,19 +90,20 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
     answer: clientShape.extend({ client_secret: z.string().describe('The new one; shown this once.') }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     handler: ({ services, params, body: { at_once } }) =>
-      rotateClientSecret(services, { client_id: params.client as string, at_once }),
+      rotateClientSecret(services, { client_id: params.client, at_once }),
   }),
 
   ...(['disable', 'enable'] as const).map((action) =>
     operatorRoute({
       method: 'POST',
       path: `/ops/clients/:client/${action}`,
+      params: { client: PARAMETERS.client },
       summary: action === 'disable' ? 'Ends what a client may do, at once.' : 'Lets a client act again.',
       credential: 'operator',
       answer: clientShape,
       refusals: ['NOT_FOUND'],
       handler: ({ services, params }) =>
-        setClientDisabled(services, { client_id: params.client as string, disabled: action === 'disable' }),
+        setClientDisabled(services, { client_id: params.client, disabled: action === 'disable' }),
     }),
   ),
 ];

@@ -14,6 +14,7 @@ import {
 } from '../../src/features/accounts/directory_for_staff.js';
 import { listDevices } from '../../src/features/devices/devices.js';
 import { listedStreamShape, listStreamsForStaff } from '../../src/features/recordings/streams_for_staff.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** Accounts and devices as staff look for them, and what belongs to an account. */
@@ -81,6 +82,7 @@ export const DIRECTORY_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts/:account/devices',
+    params: { account: PARAMETERS.account_or_email },
     summary: 'The devices of an account, those bound last first.',
     credential: 'operator',
     query: paging,
@@ -96,7 +98,7 @@ export const DIRECTORY_ROUTES: readonly Route[] = [
     ).extend(ofAccountShape),
     refusals: ['NOT_FOUND'],
     async handler({ services, params, query }) {
-      const account = await accountNamed(services, params.account as string);
+      const account = await accountNamed(services, params.account);
       const page = await listDevices(services, { account_id: account.id }, query);
       const items = page.items.map(({ id: device_id, kind, bound_at, last_seen_at }) => ({
         device_id,
@@ -111,11 +113,12 @@ export const DIRECTORY_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts/:account/streams',
+    params: { account: PARAMETERS.account_or_email },
     summary: 'The recordings of an account, the newest first, without what is in them.',
     credential: 'operator',
     query: paging,
     answer: pageShape(listedStreamShape).extend(ofAccountShape),
     refusals: ['NOT_FOUND'],
-    handler: ({ services, params, query }) => listStreamsForStaff(services, params.account as string, query),
+    handler: ({ services, params, query }) => listStreamsForStaff(services, params.account, query),
   }),
 ];

@@ -8,6 +8,7 @@ import {
   listEndpointsForStaff,
   listEndpointsOfAccount,
 } from '../../src/features/webhooks/endpoints_for_staff.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** Endpoints: which are due, failing or disabled, and why one gets nothing. Hosts alone: an address may hold a secret. */
@@ -26,29 +27,32 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts/:account/endpoints',
+    params: { account: PARAMETERS.account_or_email },
     summary: 'The endpoints of an account, and why each gets what it gets.',
     answer: accountEndpointsShape,
     refusals: ['NOT_FOUND'],
     credential: 'operator',
-    handler: ({ services, params }) => listEndpointsOfAccount(services, params.account as string),
+    handler: ({ services, params }) => listEndpointsOfAccount(services, params.account),
   }),
 
   operatorRoute({
     method: 'GET',
     path: '/ops/endpoints/:endpoint_id',
+    params: { endpoint_id: PARAMETERS.endpoint },
     summary: 'Why an endpoint gets what it gets, and its last deliveries.',
     answer: endpointForStaffShape,
     credential: 'operator',
-    handler: ({ services, params }) => endpointForStaff(services, params.endpoint_id as string),
+    handler: ({ services, params }) => endpointForStaff(services, params.endpoint_id),
   }),
 
   operatorRoute({
     method: 'POST',
     path: '/ops/endpoints/:endpoint_id/test',
+    params: { endpoint_id: PARAMETERS.endpoint },
     summary: 'Sends a signed test delivery to an endpoint, and says how it was answered.',
     answer: endpointTestShape,
     refusals: ['NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
     credential: 'operator',
-    handler: ({ services, params }) => sendTest(services, params.endpoint_id as string),
+    handler: ({ services, params }) => sendTest(services, params.endpoint_id),
   }),
 ];

@@ -11,6 +11,7 @@ import {
   staffExports,
   viewExport,
 } from '../../src/features/exports/exports.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** Exports that staff ask for: they hold all layers, and the account does not see them. */
@@ -36,6 +37,7 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/accounts/:account/exports',
+    params: { account: PARAMETERS.account_or_email },
     summary: "Asks for an archive of all of an account's data, with the layers that are switched off.",
     credential: 'operator',
     status: 201,
@@ -43,7 +45,7 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     answer: exportShape,
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body }) {
-      const scope = await staffExports(services, params.account as string);
+      const scope = await staffExports(services, params.account);
       return requestExport(services, scope, body);
     },
   }),
@@ -51,25 +53,27 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts/:account/exports/:id',
+    params: { account: PARAMETERS.account_or_email, id: PARAMETERS.export },
     summary: 'How an export that staff asked for stands.',
     credential: 'operator',
     answer: exportShape,
     async handler({ services, params }) {
-      const scope = await staffExports(services, params.account as string);
-      return viewExport(services, scope, params.id as string);
+      const scope = await staffExports(services, params.account);
+      return viewExport(services, scope, params.id);
     },
   }),
 
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts/:account/exports/:id/content',
+    params: { account: PARAMETERS.account_or_email, id: PARAMETERS.export },
     summary: 'The archive that staff asked for.',
     credential: 'operator',
     answer: 'bytes',
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
     async handler({ services, params, request, reply }) {
-      const scope = await staffExports(services, params.account as string);
-      const archive = await exportArchive(services, scope, params.id as string);
+      const scope = await staffExports(services, params.account);
+      const archive = await exportArchive(services, scope, params.id);
       return sendBytes({ request, reply }, archive, savedAs(archive.file_name));
     },
   }),
@@ -77,12 +81,13 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'DELETE',
     path: '/ops/accounts/:account/exports/:id',
+    params: { account: PARAMETERS.account_or_email, id: PARAMETERS.export },
     summary: 'Deletes an export that staff asked for.',
     credential: 'operator',
     status: 204,
     async handler({ services, params }) {
-      const scope = await staffExports(services, params.account as string);
-      return deleteExport(services, scope, params.id as string);
+      const scope = await staffExports(services, params.account);
+      return deleteExport(services, scope, params.id);
     },
   }),
 ];

@@ -5,6 +5,7 @@ import { id, pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { importGrants, importResultShape, importRow } from '../../src/features/oauth/grant_imports.js';
 import { endGrant, endGrants, grantShape, listGrantsForStaff } from '../../src/features/oauth/grants.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** Staff's routes for grants: list and end an account's grants, and import those of an earlier system. */
@@ -23,32 +24,35 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts/:account/grants',
+    params: { account: PARAMETERS.account_or_email },
     summary: "An account's grants, newest first.",
     credential: 'operator',
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(grantShape).extend({ account_id: id.describe('Whose they are.') }),
     refusals: ['NOT_FOUND'],
-    handler: ({ services, params, query }) => listGrantsForStaff(services, params.account as string, query),
+    handler: ({ services, params, query }) => listGrantsForStaff(services, params.account, query),
   }),
 
   operatorRoute({
     method: 'DELETE',
     path: '/ops/accounts/:account/grants/:id',
+    params: { account: PARAMETERS.account_or_email, id: PARAMETERS.grant },
     summary: 'Ends a grant.',
     credential: 'operator',
     status: 204,
-    handler: ({ services, params }) => endGrant(services, params.account as string, params.id as string),
+    handler: ({ services, params }) => endGrant(services, params.account, params.id),
   }),
 
   /** All of them at once, with the browser sessions. */
   operatorRoute({
     method: 'DELETE',
     path: '/ops/accounts/:account/grants',
+    params: { account: PARAMETERS.account_or_email },
     summary: 'Ends all grants and browser sessions of an account.',
     credential: 'operator',
     status: 204,
     refusals: ['NOT_FOUND'],
-    handler: ({ services, params }) => endGrants(services, params.account as string),
+    handler: ({ services, params }) => endGrants(services, params.account),
   }),
 
   operatorRoute({

@@ -19,6 +19,7 @@ import {
 } from '../../src/features/insights/library/worker_jobs.js';
 import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
 import { windowJobShape } from '../../src/features/transcripts/window_job_shape.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /**
@@ -155,6 +156,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/jobs/:job/audio',
+    params: { job: PARAMETERS.job },
     summary: 'The chunks of a claimed window as one file.',
     notes:
       'Whole and one after the other, in the order of `audio`. `X-Joined-Lost-Chunks` says how many of them are not in it since the server has lost their bytes.',
@@ -163,24 +165,26 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     answer: 'audio',
     refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_MISSING'],
     handler: async ({ services, params, request, reply }) =>
-      sendBytes({ request, reply }, await downloadJobAudio(services, params.job as string)),
+      sendBytes({ request, reply }, await downloadJobAudio(services, params.job)),
   }),
 
   operatorRoute({
     method: 'POST',
     path: '/ops/jobs/:job/progress',
+    params: { job: PARAMETERS.job },
     summary: 'Says that a worker is still at it.',
     credential: 'operator',
     worker_too: true,
     refusals: ['NOT_FOUND', 'CONFLICT'],
     body: z.object({ claim, lease_s }),
     answer: leaseShape,
-    handler: ({ services, params, body }) => prolongJob(services, { job: params.job as string, ...body }),
+    handler: ({ services, params, body }) => prolongJob(services, { job: params.job, ...body }),
   }),
 
   operatorRoute({
     method: 'POST',
     path: '/ops/jobs/:job/publish',
+    params: { job: PARAMETERS.job },
     summary: 'Publishes what was said in a window, or what follows from a conversation.',
     notes: 'The same again gets the same answer. Something else under the same claim is refused.',
     credential: 'operator',
@@ -203,13 +207,14 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     }),
     refusals: ['NOT_FOUND', 'CONFLICT', 'GONE'],
     handler: async ({ services, params, body }) => ({
-      published: await publishJob(services, params.job as string, body),
+      published: await publishJob(services, params.job, body),
     }),
   }),
 
   operatorRoute({
     method: 'POST',
     path: '/ops/jobs/:job/failed',
+    params: { job: PARAMETERS.job },
     summary: 'Says why a window can not be transcribed, or a conversation not be looked into.',
     credential: 'operator',
     worker_too: true,
@@ -225,6 +230,6 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     handler: ({ services, params, body: { claim, code, retry } }) =>
-      failJob(services, params.job as string, { claim, code, retry }),
+      failJob(services, params.job, { claim, code, retry }),
   }),
 ];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
 import { deleteWorkspaceForStaff } from '../../src/features/workspaces/workspaces.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 const erasureShape = z.strictObject({
@@ -24,10 +25,11 @@ export const REMOVAL_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'DELETE',
     path: '/ops/workspaces/:id',
+    params: { id: PARAMETERS.workspace },
     summary: 'Deletes a shared workspace.',
     credential: 'operator',
     status: 204,
     refusals: ['CONFLICT'],
-    handler: async ({ services, params }) => deleteWorkspaceForStaff(services, params.id as string),
+    handler: async ({ services, params }) => deleteWorkspaceForStaff(services, params.id),
   }),
 ];

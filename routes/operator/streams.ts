@@ -4,6 +4,7 @@ import { no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { trialShape, tryEngine } from '../../src/features/insights/context/engine_trial.js';
 import { REPROCESSED_KINDS, reprocessStreamForStaff } from '../../src/features/insights/context/reprocess_for_staff.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** Staff's routes for the transcript of a recording, and for its insights. */
@@ -15,6 +16,7 @@ export const STAFF_STREAM_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/streams/:id/reprocess',
+    params: { id: PARAMETERS.stream },
     summary: 'Has a recording transcribed again or its conversations looked into again, or what of it could not be.',
     notes: 'What people have corrected stays. The present text stays until it is replaced.',
     credential: 'operator',
@@ -37,7 +39,7 @@ export const STAFF_STREAM_ROUTES: readonly Route[] = [
     example: { only_failed: true },
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body }) {
-      await reprocessStreamForStaff(services, params.id as string, body);
+      await reprocessStreamForStaff(services, params.id, body);
       return { accepted: true };
     },
   }),
@@ -45,6 +47,7 @@ export const STAFF_STREAM_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/streams/:id/trials',
+    params: { id: PARAMETERS.stream },
     summary: 'Asks another engine about the conversations of a recording, to compare.',
     notes: `Nothing of it is published. What people said goes to that engine, and the answer holds what it makes of it. At most the first ${LIMITS.trial_conversations_max} conversations, one after the other.`,
     credential: 'operator',
@@ -58,7 +61,7 @@ export const STAFF_STREAM_ROUTES: readonly Route[] = [
     example: { engine: 'local' },
     refusals: ['NOT_FOUND'],
     async handler({ services, params, body }) {
-      const items = await tryEngine(services, params.id as string, body.engine);
+      const items = await tryEngine(services, params.id, body.engine);
       return { items, cursor: null };
     },
   }),

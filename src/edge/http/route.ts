@@ -9,13 +9,13 @@ import type { RateName } from '../../engine/limits/rate_limits.js';
 import type { Priority } from '../admission/overload.js';
 
 /** The arguments of a handler, beside the parsed request. */
-export type Call<Services, Who, Body, Query> = {
+export type Call<Services, Who, Body, Query, Param extends string = string> = {
   services: Services;
   who: Who;
   body: Body;
   query: Query;
   /** Path parameters; ids among them are UUIDs in lower case, anything else was answered 404. */
-  params: Record<string, string>;
+  params: Readonly<Record<Param, string>>;
   request: FastifyRequest;
   reply: FastifyReply;
 };
@@ -34,6 +34,12 @@ export type Dialect = 'rest' | 'oauth' | 'page' | 'mcp';
  */
 export type OtherAnswer = 'audio' | 'bytes' | 'text' | 'redirect' | 'events';
 
+/**
+ * A parameter of a path, for the reference. `id`: a UUID, of which anything else is answered 404; `uuid`: one that the
+ * handler reads by itself; a list: the words that it may be.
+ */
+export type PathParameter = { description: string; form: 'id' | 'uuid' | 'date' | 'text' | readonly string[] };
+
 /** Whether it answers with bytes, of which a range may be asked for. */
 export function givesBytes({ answer }: Pick<Route, 'answer'>): boolean {
   return answer === 'audio' || answer === 'bytes';
@@ -45,8 +51,10 @@ export function givesBytes({ answer }: Pick<Route, 'answer'>): boolean {
  */
 export type Route = AccessRule & {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Fastify's form; `:name` is a parameter, and one whose name ends in `id` must be a UUID. */
+  /** Fastify's form; `:name` is a parameter. */
   path: string;
+  /** Each parameter of the path; absent where there is none. */
+  params?: Readonly<Record<string, PathParameter>>;
   /** The purpose in a line, for the reference. Pages for people and their assets have none, and are not in it. */
   summary?: string;
   /** Notes for the caller beside that, in whole sentences. */
@@ -110,10 +118,26 @@ export type Route = AccessRule & {
   handler: (call: Call<never, never, never, never>) => Promise<Answer>;
 };
 
-type Typed<Services, Who, Body extends z.ZodType | undefined, Query extends z.ZodType | undefined> = Omit<
-  Route,
-  'handler' | 'body' | 'query'
-> & {
+/** Names of the parameters of a path. */
+type ParamOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamOf<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** One parameter too few or too many does not compile. */
+type WithParams<Path extends string> = [ParamOf<Path>] extends [never]
+  ? { params?: never }
+  : { params: Readonly<Record<ParamOf<Path>, PathParameter>> };
+
+type Typed<
+  Services,
+  Who,
+  Path extends string,
+  Body extends z.ZodType | undefined,
+  Query extends z.ZodType | undefined,
+> = Omit<Route, 'handler' | 'path' | 'params' | 'body' | 'query'> & {
+  path: Path;
   body?: Body;
   query?: Query;
   handler: (
@@ -121,14 +145,19 @@ type Typed<Services, Who, Body extends z.ZodType | undefined, Query extends z.Zo
       Services,
       Who,
       Body extends z.ZodType ? z.output<Body> : undefined,
-      Query extends z.ZodType ? z.output<Query> : undefined
+      Query extends z.ZodType ? z.output<Query> : undefined,
+      ParamOf<Path>
     >,
   ) => Promise<Answer>;
-};
+} & WithParams<Path>;
 
-/** Makes rows whose handler's types follow from the services, the credential and the schemas. */
+/** Makes rows whose handler's types follow from the services, the credential, the path and the schemas. */
 export function rowOf<Services, Who>() {
-  return <Body extends z.ZodType | undefined = undefined, Query extends z.ZodType | undefined = undefined>(
-    row: Typed<Services, Who, Body, Query>,
+  return <
+    const Path extends string,
+    Body extends z.ZodType | undefined = undefined,
+    Query extends z.ZodType | undefined = undefined,
+  >(
+    row: Typed<Services, Who, Path, Body, Query>,
   ): Route => row as unknown as Route;
 }

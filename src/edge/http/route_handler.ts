@@ -37,7 +37,7 @@ export class RouteHandler {
     this.#parts = parts;
     this.#route = route;
     this.#as = parts.answering[route.dialect ?? 'rest'];
-    this.#ids = route.path.split('/').flatMap((part) => (/^:.*id$/.test(part) ? [part.slice(1)] : []));
+    this.#ids = Object.entries(route.params ?? {}).flatMap(([name, { form }]) => (form === 'id' ? [name] : []));
     // An upload is as slow as its network; its own actors bound it.
     const is_upload = route.raw === true || route.is_upload === true;
     this.#takes_turns = ['account', 'app', 'session'].includes(route.credential) && !is_upload;

@@ -57,20 +57,20 @@ t.test('a file in the folder of a storey is a room of its own', async (t) => {
 t.test('a feature imports only those before it in their order', async (t) => {
   const files = {
     'src/features/services.ts': '',
-    'src/features/search/words.ts': "import { turns } from '../transcripts/turns.js';\n",
+    'src/features/webhooks/words.ts': "import { turns } from '../transcripts/turns.js';\n",
     'src/features/transcripts/turns.ts': "import type { FeatureServices } from '../services.js';\n",
   };
   t.same(checked(t, files), { status: 0, lines: [] });
   const backwards = {
     'src/features/services.ts': '',
-    'src/features/transcripts/turns.ts': "import type { Words } from '../search/words.js';\n",
+    'src/features/transcripts/turns.ts': "import type { Words } from '../webhooks/words.js';\n",
     'src/features/unknown/one.ts': "import { one } from '../services.js';\n",
   };
   t.same(checked(t, backwards), {
     status: 1,
     lines: [
       'src/features: unknown has no place in FEATURE_ORDER of tools/checks/rooms.mjs',
-      'src/features: src/features/transcripts/turns.ts imports src/features/search/words.ts, which comes later in FEATURE_ORDER',
+      'src/features: src/features/transcripts/turns.ts imports src/features/webhooks/words.ts, which comes later in FEATURE_ORDER',
     ],
   });
 });

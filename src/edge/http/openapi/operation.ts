@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import { ENTITLEMENTS } from '../../../domain/permissions.js';
 import { RECALL } from '../../../domain/scopes.js';
-import { givesBytes, type Route } from '../route.js';
+import { givesBytes, type PathParameter, type Route } from '../route.js';
 import { answerExample } from './answer_examples.js';
 import { areaOf } from './areas.js';
 import { exampleOf } from './examples.js';
@@ -12,24 +11,6 @@ import type { Schemas } from './schemas.js';
 /** One row of a table of routes as an operation. */
 
 const TEXT: Schema = { type: 'string' };
-const UUID: Schema = { type: 'string', format: 'uuid' };
-
-/** Path parameters beside `id`, which is the id of what the path names before it. */
-const PATH_PARAMETERS: Record<string, [description: string, schema: Schema]> = {
-  account: ['Id or email address of an account.', TEXT],
-  client: ['A client_id.', TEXT],
-  fingerprint: ['SHA-256 of the certificate, in hexadecimal.', TEXT],
-  name: ['Name of the entitlement.', { type: 'string', enum: [...ENTITLEMENTS] }],
-  account_id: ['The account whose membership it is.', UUID],
-  invitation_id: ['The invitation.', UUID],
-  date: ['A day, such as 2026-12-07.', { type: 'string', format: 'date' }],
-  speaker: ['A speaker of the stream, such as S1.', TEXT],
-  job: ['The job, as its claim calls it.', TEXT],
-  endpoint_id: ['The endpoint.', UUID],
-  delivery_id: ['The delivery: the webhook-id of its requests.', UUID],
-  chunk_id: ['The chunk, as the answer to its announcement calls it.', UUID],
-  source_stream_ref: ["The device's own name for the stream.", UUID],
-};
 
 const CONTENT_HEADERS: Parameter[] = [
   {
@@ -139,12 +120,15 @@ function securityOf({
   return client === 'any' ? [...found, {}] : found;
 }
 
+function pathSchema(form: PathParameter['form']): Schema {
+  if (typeof form !== 'string') return { type: 'string', enum: [...form] };
+  if (form === 'text') return TEXT;
+  return { type: 'string', format: form === 'date' ? 'date' : 'uuid' };
+}
+
 function parametersOf(route: Route, listener: ListenerName, schemas: Schemas): NonNullable<Operation['parameters']> {
-  const of_path = [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name = '']): Parameter => {
-    const found = name === 'id' ? ([undefined, UUID] as const) : PATH_PARAMETERS[name];
-    if (found === undefined) throw new Error(`${route.path}: the path parameter ${name} is not described`);
-    const [description, schema] = found;
-    return { name, in: 'path', required: true, ...(description === undefined ? {} : { description }), schema };
+  const of_path = Object.entries(route.params ?? {}).map(([name, { description, form }]): Parameter => {
+    return { name, in: 'path', required: true, description, schema: pathSchema(form) };
   });
   const of_query = queryParameters(route.reads?.query ?? route.query, schemas);
   const is_versioned = (route.dialect ?? 'rest') === 'rest' && listener !== 'operator';

@@ -2,6 +2,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import { z } from 'zod';
 import { ROUTES } from '../../../../routes/index.js';
+import { PARAMETERS } from '../../../../routes/path_parameters.js';
+import { openRoute } from '../../../../routes/rows.js';
 import { documentsOf } from '../../../../src/edge/http/openapi/documents.js';
 import type { Schema } from '../../../../src/edge/http/openapi/openapi.js';
 import type { ListenerName } from '../../../../src/edge/http/openapi/refusals.js';
@@ -27,10 +29,21 @@ t.test('the same tables give the same documents, byte for byte', async (t) => {
   t.equal(JSON.stringify(documentsOf(ROUTES, words)), JSON.stringify(documents));
 });
 
-t.test('a path parameter that nothing describes is no UUID by itself', async (t) => {
-  const [route] = ROUTES.public.filter(({ path }) => path === '/turns/:id');
-  const other = { ...(route as Route), path: '/turns/:place' };
-  t.throws(() => documentsOf({ public: [other], device: [], operator: [] }, words), /parameter place is not described/);
+t.test('a row describes each parameter of its path, and no other', async (t) => {
+  for (const { path, params = {} } of LISTENERS.flatMap((listener) => ROUTES[listener])) {
+    const names = [...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => name);
+    t.same(Object.keys(params), names, path);
+  }
+  const row = { method: 'GET', credential: 'none', handler: async () => ({}) } as const;
+  const { turn } = PARAMETERS;
+  openRoute({ ...row, path: '/turns/:id/:place', params: { id: turn, place: turn } });
+  openRoute({ ...row, path: '/turns' });
+  // @ts-expect-error The row lacks one.
+  openRoute({ ...row, path: '/turns/:id/:place', params: { id: turn } });
+  // @ts-expect-error The path has none of that name.
+  openRoute({ ...row, path: '/turns/:id', params: { id: turn, place: turn } });
+  // @ts-expect-error The path has none.
+  openRoute({ ...row, path: '/turns', params: { id: turn } });
 });
 
 t.test('formats are those that readers know', async (t) => {
