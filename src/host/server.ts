@@ -17,14 +17,14 @@ import { openTracing } from '../engine/tracing/open_tracing.js';
 import { type DeviceQueries, deviceAnswers } from '../features/devices/activity.js';
 import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
-import { ExportWorker } from '../features/exports/export_worker.js';
+import { exportWorker } from '../features/exports/export_worker.js';
 import { JoinedFiles } from '../features/recordings/joined_audio.js';
 import { SearchIndexes } from '../features/search/index/search_index.js';
 import { openDecoders, openSpeechProcess, previewEngine } from '../features/transcripts/engines/choose_engine.js';
 import { LiveText } from '../features/transcripts/live_text.js';
 import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
 import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
-import { startDelivery } from './server/delivery.js';
+import { startDelivery, startWorker } from './server/delivery.js';
 import { openDevices } from './server/devices.js';
 import { openClients, openIdentity, startServerKeyRotation } from './server/identity.js';
 import { openRecallAnswers } from './server/insights.js';
@@ -162,7 +162,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   );
   metrics.pools.add(identity.client_documents.pool);
   const reader = new AccountReader(() => services);
-  const exports = new ExportWorker({
+  const exports = exportWorker({
     ...{ store, actors, blobs, poll, reader, metrics, log, now: clock.now },
     lost_audio: delivery.lost_audio,
   });
@@ -226,8 +226,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     overload,
     ...openAdmission(settings, { metrics, shared }),
   };
-  exports.start();
-  shutdown.add(() => exports.stop());
+  startWorker(start, exports, metrics);
   const listeners = new Listeners(services, { shutdown, primary });
   const ports = await listeners.start(ROUTES, descriptors, (name, port) => {
     listening[name] = port;

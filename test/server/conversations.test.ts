@@ -187,7 +187,7 @@ async function recordIn(
     ...{ size_bytes: bytes.length, sha256: sha256Of(bytes) },
   });
   await device.upload(upload_path, bytes);
-  await spool.server.services.processing.look();
+  await spool.server.services.processing.worker.look();
   await device.ask('POST', '/device/streams/end', { ...of, end_ms: MINUTE_MS });
 }
 

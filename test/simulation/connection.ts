@@ -40,6 +40,7 @@ const READS = [
   'query',
   'epochs',
   'list',
+  'listDue',
   'dueReminders',
   'firstDue',
   'outbox',

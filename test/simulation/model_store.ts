@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { Address, QueuedDelivery, RangeQuery, RecordQuery, Subscription } from '../../actors/actor.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { unreachable } from '../../src/domain/refusals.js';
+import { dueKey } from '../../src/engine/store/due_partitions.js';
 import { type EntityVersion, entryOf, type StoredVersion } from '../../src/engine/store/entity_version.js';
 import { keysOf } from '../../src/engine/store/partitions.js';
 import {
@@ -26,6 +27,7 @@ import {
   type StoredEffect,
   type StoredEntity,
   type StoredRow,
+  type TimedQueue,
 } from '../../src/engine/store/store.js';
 
 const WRITERS_MAX = 8;
@@ -360,8 +362,12 @@ export class ModelStore implements Store {
     index: string,
     page: ListPage,
   ): Promise<{ member: string; order: number }[]> {
+    return this.listDue({ owner, index }, partition, page);
+  }
+
+  async listDue(queue: TimedQueue, partition: number, page: ListPage): Promise<{ member: string; order: number }[]> {
     const after = page.after === undefined ? undefined : { order: page.after.order, id: page.after.member };
-    return this.#run(keysOf(partition).index(owner, index), { ...page, after });
+    return this.#run(dueKey(queue, keysOf(partition)), { ...page, after });
   }
 
   async dueReminders(
@@ -402,16 +408,7 @@ export class ModelStore implements Store {
     return questions.map(({ queue, partitions }) =>
       partitions.flatMap((partition) => {
         if (queue === 'outbox') return this.hasTells(partition) ? [{ partition, at_ms: 0 }] : [];
-        const keys = keysOf(partition);
-        const key =
-          typeof queue === 'object'
-            ? keys.index(queue.owner, queue.index)
-            : queue === 'reminders'
-              ? keys.reminders
-              : queue === 'endpoints'
-                ? keys.dueEndpoints
-                : keys.queue(queue).due;
-        const times_ms = [...(this.#sorted.get(key)?.values() ?? [])];
+        const times_ms = [...(this.#sorted.get(dueKey(queue, keysOf(partition)))?.values() ?? [])];
         return times_ms.length === 0 ? [] : [{ partition, at_ms: Math.min(...times_ms) }];
       }),
     );

@@ -1,53 +1,206 @@
-import type { SharedPool } from '../pools/shared_pool.js';
-import type { Store } from '../store/store.js';
-import { DueEntities } from './due_entities.js';
-import type { DuePoll } from './due_poll.js';
-import { JobPool } from './job_pool.js';
+import { setTimeout as wait } from 'node:timers/promises';
+import { partitionOfId } from '../../domain/ids.js';
+import { NoPlace, SharedPool } from '../pools/shared_pool.js';
+import { type DueMember, DueMembers, type DueMembersDeps, type DueMembersOptions } from './due_members.js';
+import { PeriodicTask } from './periodic_task.js';
 
-type DueWorkerDeps = {
-  store: Store;
-  poll: DuePoll;
-  log: { error(details: object, text: string): void };
-  now: () => number;
-};
+/** A request waits at most so long for what it has caused. */
+const OFFER_WAIT_MAX_MS = 2_000;
+/** One part in so many of the places is free before more is looked for. */
+const REFILLED_PARTS = 8;
 
-/** `complaint`: logged where something that was due could not be done. `sweep_every_ms`: how soon what others left is found. */
-type DueWorkerOptions = {
-  index: { owner: string; index: string };
-  complaint: string;
+export type DueWorkerOptions = {
+  /** Members that fall due, or that other processes have left, are found after this. */
+  every_ms: number;
+  /** The number of members that are worked on at a time. */
   at_once: number;
-  sweep_every_ms: number;
+  /** The number of members that are worked on after one look at the clock; the others wait for the next. */
+  round_max?: number;
+  /** The time for which offered members gather before they are worked on. */
+  gather_ms?: number;
+  /** Called when nothing is left to do. */
+  onIdle?: () => void;
 };
 
-/** A worker that does what is due for members of an index. */
-export abstract class DueWorker {
-  protected readonly pool: JobPool;
+/** One kind of work that falls due. */
+export type DueWork<Member extends DueMember = DueMember> = DueMembersOptions<Member> & DueWorkerOptions;
 
-  constructor({ store, poll, log, now }: DueWorkerDeps, options: DueWorkerOptions) {
-    const { index, complaint, at_once, sweep_every_ms } = options;
-    const due = new DueEntities({ store, poll, now, index, log, complaint });
-    const workOn = (member: string, signal: AbortSignal) => this.workOn(member, signal);
-    this.pool = new JobPool({ due, poll, at_once, sweep_every_ms, workOn });
+/**
+ * Does something that is due for a member. False where nothing could be done: the member rests until it is found again. A
+ * member for which this throws is skipped for a while.
+ */
+export type WorkOn<Member extends DueMember = DueMember> = (member: Member, signal: AbortSignal) => Promise<unknown>;
+
+/** How many members were worked on, by how that ended. */
+export type DueCounts = { done: number; nothing: number; failed: number };
+
+/**
+ * The loop of a worker: does what is due for members of a queue, a few at a time, until nothing is. All that an account has
+ * lies in one partition: partitions take turns, and none has the last place.
+ */
+export class DueWorker<Member extends DueMember = DueMember> {
+  readonly due: DueMembers<Member>;
+  readonly places: SharedPool;
+  readonly counts: DueCounts = { done: 0, nothing: 0, failed: 0 };
+  readonly #options: DueWorkerOptions;
+  readonly #workOn: WorkOn<Member>;
+  readonly #look = new PeriodicTask(() => this.#begin());
+  readonly #stopping = new AbortController();
+  /** Members with something due, and what is done for them. */
+  readonly #under_way = new Map<string, Promise<void>>();
+  readonly #offered = new Set<Promise<unknown>>();
+  #gathering: NodeJS.Timeout | null = null;
+  #stopPolling = () => {};
+  #round_left = 0;
+  /** Members that ended since more were looked for. */
+  #ended = 0;
+
+  constructor(due: DueMembers<Member>, options: DueWorkerOptions, workOn: WorkOn<Member>) {
+    const { at_once } = options;
+    this.due = due;
+    this.#options = options;
+    this.#workOn = workOn;
+    const { queue } = due;
+    this.places = new SharedPool(typeof queue === 'string' ? queue : `${queue.owner}_${queue.index}`, {
+      places_max: at_once,
+      share_max: Math.max(1, at_once - 1),
+      waiting_max: Number.POSITIVE_INFINITY, // a page of each partition
+      waiting_share_max: Number.POSITIVE_INFINITY,
+      wait_ms_max: Number.POSITIVE_INFINITY,
+    });
   }
 
-  get places(): SharedPool {
-    return this.pool.places;
+  /** A worker of its own queue, by one description and one function. */
+  static of<Member extends DueMember = DueMember>(
+    deps: DueMembersDeps,
+    work: DueWork<Member>,
+    workOn: WorkOn<Member>,
+  ): DueWorker<Member> {
+    return new DueWorker(new DueMembers(deps, work), work, workOn);
   }
 
   start(): void {
-    this.pool.start();
+    const { due } = this;
+    due.onOffer = () => this.#lookSoon();
+    const look = (partitions: readonly number[]) => due.offerPartitions(partitions);
+    this.#stopPolling = due.poll.add({ queue: due.queue, every_ms: this.#options.every_ms, look });
   }
 
-  /** Lets go of what is in progress; resolves when it has ended. */
-  stop(): Promise<void> {
-    return this.pool.stop();
+  get is_stopping(): boolean {
+    return this.#stopping.signal.aborted;
   }
 
-  /** Does all that is due, to the end; for the test clock. Never rejects. */
-  look(): Promise<void> {
-    return this.pool.look();
+  /** Tells those in progress to end; resolves when they have. Never rejects. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#gathering !== null) clearTimeout(this.#gathering);
+    this.#stopPolling();
+    await this.#look.stop();
+    await Promise.all([...this.#under_way.values(), ...this.#offered]);
   }
 
-  /** Does something that is due for a member. False where nothing could be done. */
-  protected abstract workOn(member: string, signal: AbortSignal): Promise<unknown>;
+  /** There may be something to do for this member. */
+  offer(name: string): void {
+    this.due.offer(name);
+  }
+
+  /** Works on a member at once. Resolves when that is done, or after a while. Never rejects. */
+  async offerAndWait(name: string): Promise<void> {
+    if (this.is_stopping) return;
+    const done = this.#tryOn({ partition: partitionOfId(name), name } as Member);
+    this.#offered.add(done);
+    void done.finally(() => this.#offered.delete(done));
+    const waiting = new AbortController();
+    const waited = wait(OFFER_WAIT_MAX_MS, undefined, { signal: waiting.signal }).catch(() => {});
+    await Promise.race([done, waited]);
+    waiting.abort();
+  }
+
+  /** Does all that is due, to the end, or a round of it; for the test clock. Gives for how many members. Never rejects. */
+  async look(): Promise<number> {
+    const { counts } = this;
+    const done_before = counts.done;
+    this.#beginRound();
+    let before: number;
+    do {
+      before = this.#tried;
+      await this.due.sweep();
+      await this.#look.runOnce();
+      while (this.#under_way.size > 0) await Promise.all(this.#under_way.values());
+    } while (this.#tried > before && this.#round_left > 0 && !this.is_stopping);
+    return counts.done - done_before;
+  }
+
+  get #tried(): number {
+    return this.counts.done + this.counts.failed;
+  }
+
+  #beginRound(): void {
+    this.#round_left = this.#options.round_max ?? Number.POSITIVE_INFINITY;
+  }
+
+  #lookSoon(): void {
+    const { gather_ms } = this.#options;
+    this.#beginRound();
+    if (this.is_stopping || this.#gathering !== null) return;
+    if (gather_ms === undefined) {
+      void this.#look.runOnce();
+      return;
+    }
+    this.#gathering = setTimeout(() => {
+      this.#gathering = null;
+      void this.#look.runOnce();
+    }, gather_ms);
+    this.#gathering.unref();
+  }
+
+  /** Begins with what is due and not under way. Never rejects. */
+  async #begin(): Promise<void> {
+    this.#ended = 0;
+    try {
+      for (const member of await this.due.due()) {
+        if (this.#round_left <= 0 || this.is_stopping) break;
+        if (this.#under_way.has(member.name)) continue;
+        this.#round_left -= 1;
+        this.#under_way.set(member.name, this.#workInPlace(member));
+      }
+    } catch (error) {
+      this.due.complain(error);
+    }
+    this.#tellIdle();
+  }
+
+  async #workInPlace(member: Member): Promise<void> {
+    const before = this.#tried;
+    const { signal } = this.#stopping;
+    const work = async () => {
+      if (!signal.aborted) await this.#tryOn(member);
+    };
+    await this.places.run(String(member.partition), work, { signal }).catch((error: unknown) => {
+      if (!(error instanceof NoPlace)) throw error;
+    });
+    this.#under_way.delete(member.name);
+    this.#ended += 1;
+    if (this.#tried > before && this.#mayRefill()) void this.#look.runOnce();
+    else if (!this.#look.is_running) this.#tellIdle();
+  }
+
+  /** Looks for what fell due meanwhile, such as the next of what was done here, as soon as enough places are free. */
+  #mayRefill(): boolean {
+    if (this.is_stopping || this.#round_left <= 0 || this.places.counts.waiting > 0) return false;
+    return this.#under_way.size === 0 || this.#ended >= this.#options.at_once / REFILLED_PARTS;
+  }
+
+  async #tryOn(member: Member): Promise<void> {
+    const done = await this.due.tryOn(member.name, async () => ({
+      result: await this.#workOn(member, this.#stopping.signal),
+    }));
+    if (done === null) this.counts.failed += 1;
+    else if (done.result === false) this.counts.nothing += 1;
+    else this.counts.done += 1;
+  }
+
+  #tellIdle(): void {
+    if (this.#under_way.size === 0 && this.#gathering === null) this.#options.onIdle?.();
+  }
 }

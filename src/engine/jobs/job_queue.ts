@@ -1,9 +1,7 @@
 import type { FailedJob, JobFailure, Lease } from '../../../actors/job.js';
 import { isId } from '../../domain/ids.js';
 import { orRefused, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { Store } from '../store/store.js';
-import { DueEntities } from './due_entities.js';
-import type { DuePoll } from './due_poll.js';
+import { DueMembers, type DueMembersDeps } from './due_members.js';
 import { InFlightLimit } from './in_flight_limit.js';
 import { JobActivity } from './job_activity.js';
 
@@ -32,13 +30,6 @@ type JobMessages = {
   release(): Promise<unknown>;
 };
 
-export type JobQueueDeps = {
-  store: Store;
-  poll: DuePoll;
-  log: { error(details: object, text: string): void };
-  now: () => number;
-};
-
 type JobQueueKind = {
   index: { owner: string; index: string };
   /** The prefix of these jobs' names. */
@@ -53,13 +44,14 @@ type JobQueueKind = {
  * decide; this knows where to ask, and how many jobs of an account are in flight.
  */
 export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResult, Tally, Kept = Tally> {
-  readonly due: DueEntities;
+  readonly due: DueMembers;
   readonly activity: JobActivity<Kept>;
   readonly #prefix: string;
   readonly #in_flight: InFlightLimit;
 
-  constructor({ store, poll, log, now }: JobQueueDeps, { index, prefix, per_account_max, complaint }: JobQueueKind) {
-    const due = new DueEntities({ store, now, poll, index, log, complaint });
+  constructor(deps: DueMembersDeps, { index, prefix, per_account_max, complaint }: JobQueueKind) {
+    const { now } = deps;
+    const due = new DueMembers(deps, { queue: index, complaint });
     this.due = due;
     this.activity = new JobActivity(now);
     this.#prefix = prefix;

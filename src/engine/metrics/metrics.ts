@@ -17,6 +17,9 @@ type CountedPool = {
   counts: { taken: number; waiting: number; refused: Readonly<Record<string, number>> };
 };
 
+/** A worker as its metrics need it. `counts`: members that it was at, by how that ended. */
+type CountedWorker = { places: CountedPool; counts: Readonly<Record<string, number>> };
+
 /** Makes the metrics, for operators. Labels name kinds and reasons, never ids. */
 export function makeMetrics() {
   const registry = new Registry();
@@ -50,11 +53,26 @@ export function makeMetrics() {
         for (const [cause, count] of Object.entries(counts.refused)) this.inc({ pool, cause }, count);
     },
   });
+  const workers = new Set<CountedWorker>();
+  new Counter({
+    ...{ name: 'spool_due_total', help: 'What fell due and a worker here was at, by how that ended', registers },
+    labelNames: ['pool', 'outcome'],
+    collect() {
+      this.reset();
+      for (const { places, counts } of workers)
+        for (const [outcome, count] of Object.entries(counts)) this.inc({ pool: places.name, outcome }, count);
+    },
+  });
   gauge('build_info', 'Always 1; the label says which version runs', 'version').set({ version: VERSION }, 1);
   return {
     registry,
     /** Pools whose counts are shown. */
     pools,
+    /** Adds a worker whose counts are shown, with its pool. */
+    addWorker(worker: CountedWorker): void {
+      pools.add(worker.places);
+      workers.add(worker);
+    },
     mailbox_depth: new Histogram({
       name: 'spool_mailbox_depth',
       help: 'Messages waiting in the mailbox when a batch begins',
@@ -97,7 +115,6 @@ export function makeMetrics() {
     requests: seconds('http_request', 'Time of a request by listener, route and status', 'listener', 'route', 'status'),
     erasures: gauge('erasures_running', 'Accounts being erased here at the moment'),
     exports: counter('exports_total', 'Exports of accounts that a worker here was at, by how that ended', 'outcome'),
-    exports_running: gauge('exports_running', 'Exports of accounts being made here at the moment'),
     imports: counter('imports_total', 'Files that a worker here made recordings of, by how that ended', 'outcome'),
     import_time: seconds('import', 'Time that a worker had a file, by how that ended', 'outcome'),
     import_bytes_in_hand: gauge('import_bytes_in_hand', 'Bytes of the files that are imported here at the moment'),
@@ -120,7 +137,6 @@ export function makeMetrics() {
       'status',
     ),
     engine_failures: counter('transcription_engine_failures_total', 'Tries of the built-in engine, by failure', 'code'),
-    windows_in_hand: gauge('transcription_windows_in_hand', 'Windows that the built-in worker has at the moment'),
     turns_published: counter('turns_published_total', 'Turns that results of windows made'),
     insight_jobs: counter(
       'insight_jobs_total',
@@ -133,7 +149,6 @@ export function makeMetrics() {
       'Tries of built-in engines at conversations, by failure',
       'code',
     ),
-    insights_in_hand: gauge('insight_jobs_in_hand', 'Conversations that the built-in worker has at the moment'),
     insights_published: counter('insights_published_total', 'Items that results made, by kind', 'kind'),
     insights_dropped: counter('insights_dropped_total', 'Items of results that came to nothing, by reason', 'reason'),
     transcript_lag: latency('transcript_lag', 'Time from the arrival of audio to its turns'),

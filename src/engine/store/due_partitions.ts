@@ -1,6 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
 import { PARTITIONS } from '../../domain/ids.js';
-import { keysOf } from './partitions.js';
+import { keysOf, type PartitionKeys } from './partitions.js';
 import { callFunction } from './redis_calls.js';
 import { type Backlog, type DueQuestion, type DueQueue, type DueTime, QUEUES } from './store.js';
 
@@ -98,7 +98,7 @@ async function ask(
   };
   const args = questions.flatMap(({ queue, partitions: some }) => {
     const listed = some.length === partitions.length ? '' : listOf(some);
-    return [queue === 'outbox' ? 'stream' : 'times', endOf(keyOf(queue)), listed];
+    return [queue === 'outbox' ? 'stream' : 'times', endOf(dueKey(queue, keysOf(0))), listed];
   });
   const told = (await callFunction(redis, () =>
     redis.fcall('spool_due_v1', 1, ...prefixesOf(partitions), ...args),
@@ -129,9 +129,8 @@ function only(partitions: readonly number[], questions: readonly Numbered[]): Nu
   });
 }
 
-/** The key of a queue in the first partition. */
-function keyOf(queue: DueQueue): string {
-  const keys = keysOf(0);
+/** The key of a queue: a stream of an outbox, else a sorted set of due times. */
+export function dueKey(queue: DueQueue, keys: PartitionKeys): string {
   if (typeof queue === 'object') return keys.index(queue.owner, queue.index);
   switch (queue) {
     case 'reminders':

@@ -4,7 +4,7 @@ import type { QueuedDelivery, RangeQuery, RecordQuery } from '../../../actors/ac
 import { CommitBatches } from './commit_batches.js';
 import { parseVerdict, writeCommit } from './commit_call.js';
 import { type NoteDue, noteDue } from './due_notes.js';
-import { backlogs, firstDue, takeBack } from './due_partitions.js';
+import { backlogs, dueKey, firstDue, takeBack } from './due_partitions.js';
 import { type EntityVersion, FENCE_BYTES, readHeader, readVersion } from './entity_version.js';
 import { keysOf } from './partitions.js';
 import { callFunction, storeCall } from './redis_calls.js';
@@ -29,6 +29,7 @@ import {
   type StoredEntity,
   type StoredRow,
   StoreUnavailable,
+  type TimedQueue,
 } from './store.js';
 import { parseSubscriptions, Subscribers, type Subscriptions } from './subscriptions.js';
 
@@ -193,8 +194,12 @@ export class RedisStore implements Store {
     index: string,
     page: ListPage,
   ): Promise<{ member: string; order: number }[]> {
+    return this.listDue({ owner, index }, partition, page);
+  }
+
+  async listDue(queue: TimedQueue, partition: number, page: ListPage): Promise<{ member: string; order: number }[]> {
     const after = page.after === undefined ? undefined : { order: page.after.order, id: page.after.member };
-    return storeCall(this.#ordered(keysOf(partition).index(owner, index), { ...page, after }));
+    return storeCall(this.#ordered(dueKey(queue, keysOf(partition)), { ...page, after }));
   }
 
   async firstDue(questions: readonly DueQuestion[]): Promise<DueTime[][]> {

@@ -44,7 +44,9 @@ export const QUEUES = ['mails', 'jobs', 'sweeps'] as const;
 export type QueueName = (typeof QUEUES)[number];
 
 /** A queue of which workers ask what is due. The order of an index's members is when they are due. */
-export type DueQueue = QueueName | 'reminders' | 'endpoints' | 'outbox' | { owner: string; index: string };
+export type DueQueue = TimedQueue | 'outbox';
+/** One of which each member has its time. */
+export type TimedQueue = QueueName | 'reminders' | 'endpoints' | { owner: string; index: string };
 export type DueQuestion = { queue: DueQueue; partitions: readonly number[] };
 /** When the first is due of what waits in a queue of a partition; 0 of an outbox, where all is due. */
 export type DueTime = { partition: number; at_ms: number };
@@ -121,6 +123,8 @@ export interface Store {
     page: ListPage,
   ): Promise<{ member: string; order: number }[]>;
 
+  /** Members of a queue, in the order in which they are due. */
+  listDue(queue: TimedQueue, partition: number, page: ListPage): Promise<{ member: string; order: number }[]>;
   /**
    * Finds for each question the partitions where something waits, due or not yet: one round trip, on a cluster one for each
    * partition.

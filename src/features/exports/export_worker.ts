@@ -7,36 +7,31 @@ import { isRefused, orNull, orRefused, unreachable } from '../../domain/refusals
 import { accountFolder, archiveKey, placeOfAccountKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { newClaimToken } from '../../engine/jobs/claim_token.js';
-import { dueMembers } from '../../engine/jobs/due_members.js';
-import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import type { DueMembersDeps } from '../../engine/jobs/due_members.js';
 import { DueWorker } from '../../engine/jobs/due_worker.js';
-import { persisting, prolonging } from '../../engine/jobs/job_pool.js';
+import { persisting, prolonging } from '../../engine/jobs/leases.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { isFenceBroken } from '../../engine/runtime/runtime_refusals.js';
-import type { Fence, Store } from '../../engine/store/store.js';
+import type { Fence } from '../../engine/store/store.js';
 import type { MissingAudio } from '../recordings/missing_audio.js';
 import type { AccountReader } from './account_reader.js';
 import { Archive } from './archive.js';
 import { ExportContents } from './export_contents.js';
 import { type ExportReaders, exportReaders, layersOf } from './export_principal.js';
-import type { Exporter } from './exporter.js';
 
 const EXPORTS_AT_ONCE = 2; // ours: of one process
 
 /** Exports that other processes have left behind are found after this at the latest. */
-const SWEEP_EVERY_MS = 15_000;
+const EVERY_MS = 15_000;
 
-type ExportWorkerDeps = {
-  store: Store;
+type ExportMakerDeps = DueMembersDeps & {
   actors: Actors;
   blobs: BlobStore;
   lost_audio: Pick<MissingAudio, 'read'>;
-  poll: DuePoll;
   reader: AccountReader;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'warn'>;
-  now: () => number;
 };
 
 const DELETED = { code: 'ACCOUNT_DELETED', message: 'The account was deleted meanwhile.', retry: false };
@@ -55,25 +50,25 @@ type Making = { account_id: string; item: RunningExport; readers: ExportReaders;
  * Makes exports, a few at a time: reads an account page by page and stores the archive in parts as it grows. Where a worker
  * is lost, its lease ends; the next one begins anew, and stores its parts under other names.
  */
-export class ExportWorker extends DueWorker implements Exporter {
-  readonly #deps: ExportWorkerDeps;
+export function exportWorker(deps: ExportMakerDeps): DueWorker {
+  const work = {
+    queue: EXPORTS_INDEX,
+    every_ms: EVERY_MS,
+    at_once: EXPORTS_AT_ONCE,
+    complaint: 'an export was interrupted; it goes on later',
+  };
+  const maker = new ExportMaker(deps);
+  return DueWorker.of(deps, work, ({ name }, signal) => maker.workOn(name, signal));
+}
 
-  constructor(deps: ExportWorkerDeps) {
-    const complaint = 'an export was interrupted; it goes on later';
-    const at_once = EXPORTS_AT_ONCE;
-    super(deps, { index: EXPORTS_INDEX, complaint, at_once, sweep_every_ms: SWEEP_EVERY_MS });
+class ExportMaker {
+  readonly #deps: ExportMakerDeps;
+
+  constructor(deps: ExportMakerDeps) {
     this.#deps = deps;
   }
 
-  offer(account_id: string): void {
-    this.pool.offer(account_id);
-  }
-
-  listDue(): Promise<string[]> {
-    return dueMembers(this.#deps.store, EXPORTS_INDEX);
-  }
-
-  protected async workOn(account_id: string, signal: AbortSignal): Promise<void> {
+  async workOn(account_id: string, signal: AbortSignal): Promise<void> {
     const exports = this.#deps.actors.exports(account_id);
     const found = await exports.claim({ claim: newClaimToken() });
     switch (found.work) {
@@ -94,7 +89,6 @@ export class ExportWorker extends DueWorker implements Exporter {
     const { actors, metrics, log } = this.#deps;
     const { id: export_id, stage } = item;
     const held = { export_id, claim: stage.claim };
-    metrics.exports_running.inc();
     try {
       const account = await orNull(actors.account(account_id).view(), 'UNAUTHORIZED');
       if (account === null || !isOpen(account)) throw new ExportLost('deleted');
@@ -113,8 +107,6 @@ export class ExportWorker extends DueWorker implements Exporter {
         log.warn({ export_id, tries: stage.tries }, 'an export could not be made; it is tried again');
         throw error;
       }
-    } finally {
-      metrics.exports_running.dec();
     }
   }
 

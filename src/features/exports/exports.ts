@@ -12,11 +12,11 @@ import { isEnabled } from '../../domain/permissions.js';
 import { orRefused, Refused, refuse } from '../../domain/refusals.js';
 import { archiveKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteContent } from '../../engine/blobs/blob_store.js';
+import type { DueWorker } from '../../engine/jobs/due_worker.js';
 import { randomId } from '../../engine/random/random.js';
 import type { Fence } from '../../engine/store/store.js';
 import { accountNamed } from '../accounts/account_of_email.js';
 import type { FeatureServices } from '../services.js';
-import type { Exporter } from './exporter.js';
 
 /** All of an account's data as one archive: asked for, listed and given out. docs/export.md; docs/choices.md, "Files and exports". */
 
@@ -82,7 +82,7 @@ export async function staffExports(services: Pick<FeatureServices, 'actors'>, na
 
 /** Asks for an archive, which is made in the background. Whoever asked may sign out; deleting the account ends it. */
 export async function requestExport(
-  { actors, clock, exports }: Pick<FeatureServices, 'actors' | 'clock'> & { exports: Exporter },
+  { actors, clock, exports }: Pick<FeatureServices, 'actors' | 'clock'> & { exports: DueWorker },
   { account, by, fences }: ExportScope,
   { audio, files }: z.infer<typeof exportWishes>,
 ): Promise<ExportView> {
@@ -109,11 +109,11 @@ export async function listExports(
 export async function exportsUnderWay({
   actors,
   exports,
-}: Pick<FeatureServices, 'actors'> & { exports: Exporter }): Promise<
+}: Pick<FeatureServices, 'actors'> & { exports: DueWorker }): Promise<
   { account_id: string; by: Export['by']; export: ExportView }[]
 > {
   const found = await Promise.all(
-    (await exports.listDue()).map(async (account_id) => {
+    (await exports.due.list()).map(async (account_id) => {
       const lists = await Promise.all(
         (['account', 'staff'] as const).map((by) => actors.exports(account_id).list({ by }).catch(orRefused(null))),
       );
@@ -136,7 +136,7 @@ export async function viewExport(
 
 /** Deletes an export, or stops it. */
 export async function deleteExport(
-  { actors, exports }: Pick<FeatureServices, 'actors'> & { exports: Exporter },
+  { actors, exports }: Pick<FeatureServices, 'actors'> & { exports: DueWorker },
   { account, by, fences }: ExportScope,
   export_id: string,
 ): Promise<void> {

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { Logger } from 'pino';
 import type { ClaimedChunk } from '../../../actors/recordings/stream_processing.js';
 import { PROCESSING_INDEX } from '../../../actors/recordings/stream_processing.js';
 import { type ChunkResult, isStored, type StoredChunk, type Stream } from '../../../actors/recordings/stream_state.js';
@@ -9,31 +8,24 @@ import { type CheckedChunk, checkAudio } from '../../engine/audio/check.js';
 import { audioKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { newClaimToken } from '../../engine/jobs/claim_token.js';
-import { DueEntities } from '../../engine/jobs/due_entities.js';
-import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { JobPool } from '../../engine/jobs/job_pool.js';
+import type { DueMembersDeps } from '../../engine/jobs/due_members.js';
+import { DueWorker } from '../../engine/jobs/due_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import type { SharedPool } from '../../engine/pools/shared_pool.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import type { Store } from '../../engine/store/store.js';
 
 /** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */
 const GATHER_MS = 500;
 /** Chunks that other processes stored, or left behind, are found after this at the latest. */
-const SWEEP_EVERY_MS = 60_000;
+const EVERY_MS = 60_000;
 const BATCH = 32;
 const STREAMS_AT_ONCE = 4;
 /** Of bodies that came and wait to be checked; what does not fit is read again. */
 const BODIES_BYTES_MAX = 32 * 1_048_576; // ours: half a second of very many devices
 
-type ChunkProcessingDeps = {
-  store: Store;
+type ChunkProcessingDeps = DueMembersDeps & {
   actors: Actors;
   blobs: BlobStore;
-  poll: DuePoll;
   metrics: Metrics;
-  log: Pick<Logger, 'error'>;
-  now: () => number;
   /** Whether this process checks chunks itself; otherwise it leaves them to workers on the operator port. */
   is_worker: boolean;
   /** Absent where nobody transcribes what was processed. */
@@ -51,8 +43,8 @@ type ArrivedChunk = Omit<CheckedChunk, 'key' | 'parts'> & { parts: readonly Buff
 /** Hands stored chunks to workers, here or on the operator port, and checks them where this process is one. */
 export class ChunkProcessing {
   readonly #deps: ChunkProcessingDeps;
-  readonly #streams: DueEntities;
-  readonly #pool: JobPool;
+  /** Started where this process checks chunks. */
+  readonly worker: DueWorker;
   /** Streams whose transcripts are being told of audio that was checked before it was stored. */
   readonly #told = new Set<string>();
   /** Small ones that this process took and has still to check, by key. */
@@ -60,41 +52,22 @@ export class ChunkProcessing {
 
   constructor(deps: ChunkProcessingDeps) {
     this.#deps = deps;
-    const { store, now, poll, log } = deps;
-    const complaint = 'chunks could not be processed; they are tried again';
-    this.#streams = new DueEntities({ store, poll, now, index: PROCESSING_INDEX, log, complaint });
-    this.#pool = new JobPool({
-      due: this.#streams,
-      poll,
+    const work = {
+      queue: PROCESSING_INDEX,
+      every_ms: EVERY_MS,
       at_once: STREAMS_AT_ONCE,
-      sweep_every_ms: SWEEP_EVERY_MS,
       gather_ms: GATHER_MS,
-      workOn: (stream_id) => this.#workOn(stream_id),
+      complaint: 'chunks could not be processed; they are tried again',
       // What is left was checked elsewhere, or its stream was removed.
       onIdle: () => this.#bodies.clear(),
-    });
-  }
-
-  get places(): SharedPool {
-    return this.#pool.places;
-  }
-
-  start(): void {
-    if (this.#deps.is_worker) this.#pool.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#pool.stop();
+    };
+    this.worker = DueWorker.of(deps, work, ({ name }) => this.#workOn(name));
   }
 
   /** A chunk of the stream was stored; `parts` are its bytes, where they are in memory. */
   offer(stream_id: string, { key, parts }: { key: string; parts: Buffer[] | null }): void {
-    if (!this.#deps.is_worker) {
-      this.#streams.offer(stream_id);
-      return;
-    }
-    if (parts !== null) this.#bodies.set(key, parts);
-    this.#pool.offer(stream_id);
+    if (this.#deps.is_worker && parts !== null) this.#bodies.set(key, parts);
+    this.worker.offer(stream_id);
   }
 
   /** Checks a chunk before it is stored; undefined where that is done later, or this process leaves chunks to workers. */
@@ -124,14 +97,9 @@ export class ChunkProcessing {
     late.unref();
   }
 
-  /** Processes all that is due here; for the test clock. Never rejects. */
-  async look(): Promise<void> {
-    if (this.#deps.is_worker) await this.#pool.look();
-  }
-
   /** Claims up to `limit` chunks for a worker, the oldest of some streams. */
   claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<Work[]> {
-    return this.#streams.claim(limit, async (stream_id, left) => {
+    return this.worker.due.claim(limit, async (stream_id, left) => {
       const { work } = await this.#claimOf(stream_id, { limit: left, lease_ms });
       return work;
     });

@@ -16,17 +16,16 @@ import { importPieceKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, TakeBody } from '../../engine/blobs/blob_store.js';
 import { isStoreAway } from '../../engine/blobs/file_errors.js';
 import { newClaimToken } from '../../engine/jobs/claim_token.js';
-import { NotNow } from '../../engine/jobs/due_entities.js';
-import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { type DueMembersDeps, NotNow } from '../../engine/jobs/due_members.js';
 import { DueWorker } from '../../engine/jobs/due_worker.js';
-import { prolonging } from '../../engine/jobs/job_pool.js';
+import { prolonging } from '../../engine/jobs/leases.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { NoPlace } from '../../engine/pools/shared_pool.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { isFenceBroken } from '../../engine/runtime/runtime_refusals.js';
 import type { AudioDecoders } from '../../engine/speech/audio_decoders.js';
 import { SpeechProcessFailed } from '../../engine/speech/speech_process.js';
-import { type Fence, isRetryable, type Store } from '../../engine/store/store.js';
+import { type Fence, isRetryable } from '../../engine/store/store.js';
 import type { Clock } from '../../engine/time/clock.js';
 import type { ChunkProcessing } from './chunk_processing.js';
 import { intend, uploadChunk } from './chunk_upload.js';
@@ -35,17 +34,15 @@ import { askRecordingEvents } from './stream_access.js';
 const IMPORTS_AT_ONCE = 8; // ours: of one process and as many accounts; it decodes one file at a time
 
 /** How often a process looks for the work that other processes have left. */
-const SWEEP_EVERY_MS = 15_000;
+const EVERY_MS = 15_000;
 const DAY_MS = 24 * 3_600_000;
 /** The only chunk of an imported recording. */
 const CHUNK_NUMBER = 1;
 
-type ImportWorkerDeps = {
-  store: Store;
+type ImportMakerDeps = Omit<DueMembersDeps, 'log'> & {
   actors: Actors;
   blobs: BlobStore;
   clock: Clock;
-  poll: DuePoll;
   processing: ChunkProcessing;
   decoders: Pick<AudioDecoders, 'measure'>;
   metrics: Metrics;
@@ -73,27 +70,26 @@ type HeldFile = { account_id: string; item: ClaimedImport; signal: AbortSignal }
  * Makes recordings of files whose bytes have all come: decodes each once for its length, then stores it as the only chunk
  * of a stream. Each step may be done again, so a worker that is lost leaves nothing half-made.
  */
-export class ImportWorker extends DueWorker {
-  readonly #deps: ImportWorkerDeps;
+export function importWorker(deps: ImportMakerDeps): DueWorker {
+  const work = {
+    queue: IMPORTS_INDEX,
+    every_ms: EVERY_MS,
+    at_once: IMPORTS_AT_ONCE,
+    complaint: 'an import was interrupted; it goes on later',
+  };
+  const maker = new ImportMaker(deps);
+  return DueWorker.of(deps, work, ({ name }, signal) => maker.workOn(name, signal));
+}
 
-  constructor(deps: ImportWorkerDeps) {
-    const { store, poll, log, clock } = deps;
-    const complaint = 'an import was interrupted; it goes on later';
-    const at_once = IMPORTS_AT_ONCE;
-    super(
-      { store, poll, log, now: clock.now },
-      { index: IMPORTS_INDEX, complaint, at_once, sweep_every_ms: SWEEP_EVERY_MS },
-    );
+class ImportMaker {
+  readonly #deps: ImportMakerDeps;
+
+  constructor(deps: ImportMakerDeps) {
     this.#deps = deps;
   }
 
-  /** There may be something to do for this account. */
-  offer(account_id: string): void {
-    this.pool.offer(account_id);
-  }
-
   /** False where nothing was due. */
-  protected async workOn(account_id: string, signal: AbortSignal): Promise<boolean> {
+  async workOn(account_id: string, signal: AbortSignal): Promise<boolean> {
     const { actors, blobs } = this.#deps;
     const imports = actors.imports(account_id);
     const found = await imports.claim({ claim: newClaimToken() });

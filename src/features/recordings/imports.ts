@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import { z } from 'zod';
 import { pieceBytes, receivedBytes, wrongOffset } from '../../../actors/recordings/import_records.js';
-import { IMPORTS_INDEX, type Import } from '../../../actors/recordings/imports_state.js';
+import type { Import } from '../../../actors/recordings/imports_state.js';
 import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import type { capturedAt } from '../../access/request_schemas.js';
@@ -11,10 +11,9 @@ import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, Refused, refuse } from '../../domain/refusals.js';
 import { importPieceKey } from '../../engine/blobs/blob_keys.js';
 import type { TakeBody } from '../../engine/blobs/blob_store.js';
-import { dueMembers } from '../../engine/jobs/due_members.js';
+import type { DueWorker } from '../../engine/jobs/due_worker.js';
 import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
-import type { ImportWorker } from './import_worker.js';
 import { ownSource } from './sources.js';
 
 /** Audio files that become recordings: announced, uploaded piece by piece, listed and given up. Rules K-150 to K-157. */
@@ -92,12 +91,7 @@ export async function announceImport(
 
 /** Stores a piece of a file. One that has come before is compared with its own hash alone. */
 export async function uploadImportPiece(
-  {
-    actors,
-    blobs,
-    clock,
-    imports,
-  }: Pick<FeatureServices, 'actors' | 'blobs' | 'clock'> & { imports: Pick<ImportWorker, 'offer'> },
+  { actors, blobs, clock, imports }: Pick<FeatureServices, 'actors' | 'blobs' | 'clock'> & { imports: DueWorker },
   { account_id, fences }: Principal,
   { import_id, offset, sha256, takeBody }: { import_id: string; offset: number; sha256: string; takeBody: TakeBody },
 ): Promise<ImportView> {
@@ -154,14 +148,14 @@ export const importJobShape = z.strictObject({
 /** The imports of all accounts whose bytes have all come and that are no recordings yet. */
 export async function importsUnderWay({
   actors,
-  store,
-}: Pick<FeatureServices, 'actors' | 'store'>): Promise<z.infer<typeof importJobShape>[]> {
+  imports,
+}: Pick<FeatureServices, 'actors'> & { imports: DueWorker }): Promise<z.infer<typeof importJobShape>[]> {
   const range = { descending: true, limit: LIMITS.imports_open_max };
   const found = await pMap(
-    await dueMembers(store, IMPORTS_INDEX),
+    await imports.due.list(),
     async (account_id) => {
-      const { imports } = await actors.imports(account_id).list({ range, only_open: true });
-      return imports.flatMap(({ value }) => importJobView(account_id, value) ?? []);
+      const listed = await actors.imports(account_id).list({ range, only_open: true });
+      return listed.imports.flatMap(({ value }) => importJobView(account_id, value) ?? []);
     },
     { concurrency: LISTED_AT_ONCE },
   );
@@ -186,7 +180,7 @@ export async function viewImport(
 
 /** Gives up an import that is no recording yet, and forgets one that has ended; its recording stays. */
 export async function deleteImport(
-  { actors, imports }: Pick<FeatureServices, 'actors'> & { imports: Pick<ImportWorker, 'offer'> },
+  { actors, imports }: Pick<FeatureServices, 'actors'> & { imports: DueWorker },
   { account_id, fences }: Principal,
   import_id: string,
 ): Promise<void> {

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import {
   ANNOUNCEMENT_INDEX,
   CONTACTS_MEMBER,
@@ -7,15 +6,15 @@ import {
 } from '../../../actors/transcripts/announcement_index.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
-import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import type { DueMembersDeps } from '../../engine/jobs/due_members.js';
 import { DueWorker } from '../../engine/jobs/due_worker.js';
 import { randomBytes } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { isClosed } from '../../engine/runtime/runtime_refusals.js';
-import type { Fence, Store } from '../../engine/store/store.js';
+import type { Fence } from '../../engine/store/store.js';
 
 /** Announcements that other processes have left behind are found after this at the latest. */
-const SWEEP_EVERY_MS = 60_000;
+const EVERY_MS = 60_000;
 const AT_ONCE = 4;
 const TRANSCRIPTS_READ = 20;
 /** A source is deleted once: whoever saw it before looks a second time. */
@@ -25,12 +24,8 @@ const HOLDER_BYTES = 6;
 /** `into`: who its turns show now; null for nobody. */
 type ContactChange = { contact_id: string; into: string | null; number: number };
 
-type AnnouncementsDeps = {
-  store: Store;
+type AnnouncementsDeps = DueMembersDeps & {
   actors: Actors;
-  poll: DuePoll;
-  log: Pick<Logger, 'error'>;
-  now: () => number;
   /** Who speaks in a stream may be others now: what rests on that follows, as often as it is asked. */
   speakersChanged: (stream_id: string) => Promise<void>;
 };
@@ -39,27 +34,27 @@ type AnnouncementsDeps = {
  * Records the events of changes that are seen at once and told step by step: of a speaker, by its transcript; of a contact
  * that was merged or deleted, by each transcript that shows it. What is left to tell, those entities keep.
  */
-export class Announcements extends DueWorker {
+export class Announcements {
   readonly #deps: AnnouncementsDeps;
-  #is_stopped = false;
+  readonly worker: DueWorker;
 
   constructor(deps: AnnouncementsDeps) {
-    const complaint = 'changes of turns could not be announced; they are tried again';
-    super(deps, { index: ANNOUNCEMENT_INDEX, complaint, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS });
     this.#deps = deps;
-  }
-
-  override stop(): Promise<void> {
-    this.#is_stopped = true;
-    return super.stop();
+    const work = {
+      queue: ANNOUNCEMENT_INDEX,
+      every_ms: EVERY_MS,
+      at_once: AT_ONCE,
+      complaint: 'changes of turns could not be announced; they are tried again',
+    };
+    this.worker = DueWorker.of(deps, work, ({ name }) => this.#workOn(name));
   }
 
   /** A member of the index has something to announce. Resolves when that is done, or after a while. Never rejects. */
   offer(member: string): Promise<void> {
-    return this.pool.offerAndWait(member);
+    return this.worker.offerAndWait(member);
   }
 
-  protected workOn(member: string): Promise<boolean> {
+  #workOn(member: string): Promise<boolean> {
     if (member.startsWith(CONTACTS_MEMBER)) return this.#ofContacts(member.slice(CONTACTS_MEMBER.length));
     return this.#ofTranscript(member.slice(TRANSCRIPT_MEMBER.length));
   }
@@ -70,14 +65,14 @@ export class Announcements extends DueWorker {
     const contacts = actors.contacts(account_id);
     const holder = Buffer.from(randomBytes(HOLDER_BYTES)).toString('hex');
     const place = { owner: account_id, partition: partitionOfId(account_id) };
-    for (let taken = false; !this.#is_stopped; taken = true) {
+    for (let taken = false; !this.worker.is_stopping; taken = true) {
       const { change } = await contacts.take_change({ holder });
       if (change === null) return taken;
       const { number, contact_id } = change;
       const resolved = await contacts.resolve({ ids: [contact_id] });
       const into = resolved.contacts[contact_id]?.id ?? null;
       let after = change.after ?? undefined;
-      for (let left = true; left && !this.#is_stopped; ) {
+      for (let left = true; left && !this.worker.is_stopping; ) {
         const page = { after, descending: false, limit: TRANSCRIPTS_READ };
         const rows = await store.list(place, transcriptsShowing(contact_id), page);
         for (const row of rows) {
@@ -87,7 +82,7 @@ export class Announcements extends DueWorker {
         after = rows.at(-1);
         left = rows.length === TRANSCRIPTS_READ;
       }
-      if (!this.#is_stopped) await contacts.announced({ number, after: null });
+      if (!this.worker.is_stopping) await contacts.announced({ number, after: null });
     }
     return true;
   }
@@ -107,7 +102,7 @@ export class Announcements extends DueWorker {
   async #ofTranscript(stream_id: string): Promise<boolean> {
     // Before the last of the events: what is cut off is begun anew.
     await this.#deps.speakersChanged(stream_id);
-    for (let left = true; left && !this.#is_stopped; ) left = await this.#announceTurns(stream_id);
+    for (let left = true; left && !this.worker.is_stopping; ) left = await this.#announceTurns(stream_id);
     return true;
   }
 

@@ -1,19 +1,17 @@
 import type { Logger } from 'pino';
-import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { EngineWorker } from '../../engine/jobs/engine_worker.js';
+import type { DueWorker } from '../../engine/jobs/due_worker.js';
+import { engineWorker } from '../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { MissingAudio } from '../recordings/missing_audio.js';
 import type { AudioStores } from './audio_pieces.js';
 import type { Engine } from './engines/engine.js';
 import { transcribeWindow } from './transcribe_window.js';
-import type { WindowWork } from './transcription.js';
-import type { TranscriptionJobs, WindowResult } from './transcription_jobs.js';
+import type { TranscriptionJobs } from './transcription_jobs.js';
 
-const SWEEP_EVERY_MS = 1_000;
+const EVERY_MS = 1_000;
 
 type TranscriptionWorkerDeps = {
   jobs: TranscriptionJobs;
-  poll: DuePoll;
   stores: AudioStores;
   lost_audio: Pick<MissingAudio, 'confirms'>;
   /** By the names that pipelines have for them. */
@@ -24,16 +22,13 @@ type TranscriptionWorkerDeps = {
 };
 
 /** The built-in worker that transcribes windows, each with the engine of its pipeline. */
-export function transcriptionWorker(deps: TranscriptionWorkerDeps): EngineWorker<WindowWork, WindowResult> {
-  const { jobs, poll, stores, lost_audio, engines, metrics, log, at_once } = deps;
+export function transcriptionWorker(deps: TranscriptionWorkerDeps): DueWorker {
+  const { jobs, stores, lost_audio, engines, metrics, log, at_once } = deps;
   const onLost = (chunk_id: string) => void lost_audio.confirms(chunk_id).catch(() => {});
-  return new EngineWorker({
+  return engineWorker({
     jobs,
-    poll,
     at_once,
-    sweep_every_ms: SWEEP_EVERY_MS,
-    engines,
-    in_flight: metrics.windows_in_hand,
+    every_ms: EVERY_MS,
     ended: metrics.windows,
     log,
     failed_text: 'a window could not be transcribed',

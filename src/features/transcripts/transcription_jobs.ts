@@ -17,8 +17,8 @@ import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, isRefused, orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { newClaimToken } from '../../engine/jobs/claim_token.js';
-import { NotNow } from '../../engine/jobs/due_entities.js';
-import { type JobName, JobQueue, type JobQueueDeps, type JobResult, NO_JOB } from '../../engine/jobs/job_queue.js';
+import { type DueMembersDeps, NotNow } from '../../engine/jobs/due_members.js';
+import { type JobName, JobQueue, type JobResult, NO_JOB } from '../../engine/jobs/job_queue.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { randomId } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
@@ -39,7 +39,7 @@ const GONE = refuse(
   'The recording, its source, its account or its transcripts layer is gone; drop the window.',
 );
 
-type TranscriptionJobsDeps = JobQueueDeps & {
+type TranscriptionJobsDeps = DueMembersDeps & {
   actors: Actors;
   metrics: Metrics;
   window_ms: number;

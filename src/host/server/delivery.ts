@@ -5,6 +5,7 @@ import type { Interval } from '../../domain/intervals.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { ClusterProcesses } from '../../engine/cluster/cluster_processes.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import type { DueWorker } from '../../engine/jobs/due_worker.js';
 import { MailSender } from '../../engine/mail/mail_sender.js';
 import { MailWorker } from '../../engine/mail/mail_worker.js';
 import { outboxFolder } from '../../engine/mail/outbox_folder.js';
@@ -26,7 +27,7 @@ import { SpeechWithdrawal } from '../../features/insights/library/speech_withdra
 import { refreshRoles } from '../../features/insights/library/suggestion_roles.js';
 import { AudioSweep } from '../../features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
-import { ImportWorker } from '../../features/recordings/import_worker.js';
+import { importWorker } from '../../features/recordings/import_worker.js';
 import { MissingAudio } from '../../features/recordings/missing_audio.js';
 import type { Embeddings } from '../../features/search/index/embeddings.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
@@ -61,7 +62,7 @@ export type DeliveryServices = {
   deliveries: DeliveryWorker;
   endpoint_tests: EndpointTests;
   processing: ChunkProcessing;
-  imports: ImportWorker;
+  imports: DueWorker;
   retention: RetentionSweep;
   lost_audio: MissingAudio;
   transcription: TranscriptionJobs;
@@ -97,7 +98,7 @@ type StartDeliveryDeps = Entities &
 
 /** Opens the ways out and starts the workers. */
 export async function startDelivery(start: Start, deps: StartDeliveryDeps): Promise<Delivery> {
-  const { settings, log, shutdown } = start;
+  const { settings, log } = start;
   const { actors, blobs, clock, decoders, keys, members, metrics, poll, redis, runtime, store, tracing } = deps;
   const { now } = clock;
   const mail = openMail(start, now);
@@ -139,7 +140,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     transcribes,
     onTold,
   });
-  const imports = new ImportWorker({ store, actors, blobs, clock, poll, processing, decoders, metrics, log });
+  const imports = importWorker({ store, actors, blobs, clock, now, poll, processing, decoders, metrics, log });
   const speakersChanged = (stream_id: string) => refreshRoles({ actors, runtime }, stream_id);
   const announcements = new Announcements({ store, actors, poll, log, now, speakersChanged });
   const speech_withdrawal = new SpeechWithdrawal({ store, actors, runtime, poll, log, now });
@@ -151,18 +152,16 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     relay,
     erasures,
     ...sweeps,
-    processing,
+    ...(is_worker ? [processing.worker] : []),
     imports,
     deliveries,
-    announcements,
+    announcements.worker,
     takeover,
-    speech_withdrawal,
+    speech_withdrawal.worker,
   ];
   const embedding = openEmbeddings(start, deps);
   for (const worker of [...workers, ...transcription.workers, ...insights.workers, ...embedding.workers]) {
-    if ('places' in worker) metrics.pools.add(worker.places);
-    worker.start();
-    shutdown.add(() => worker.stop());
+    startWorker(start, worker, metrics);
   }
   const handleWork = async () => {
     for (let round = 0; round < DUE_ROUNDS_MAX; round++) {
@@ -177,13 +176,13 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     }
     await audio_sweep.look();
     await imports.look();
-    await processing.look();
+    if (is_worker) await processing.worker.look();
     await transcription.look();
     await relay.drain();
-    await speech_withdrawal.look();
+    await speech_withdrawal.worker.look();
     await insights.look();
     for (const worker of embedding.workers) await worker.look();
-    await announcements.look();
+    await announcements.worker.look();
     await relay.drain();
   };
   const handleMessages = () => relay.drain();
@@ -211,6 +210,17 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     ...content,
   };
   return { ...out, awaited, handleMessages, handleWork };
+}
+
+/** Starts a worker, and stops it before what it was made of. */
+export function startWorker(
+  { shutdown }: Pick<Start, 'shutdown'>,
+  worker: DueWorker | { start(): void; stop(): Promise<void> },
+  metrics: Metrics,
+): void {
+  if ('places' in worker) metrics.addWorker(worker);
+  worker.start();
+  shutdown.add(() => worker.stop());
 }
 
 function furtherEngines(path: string | null): EnginesFile {

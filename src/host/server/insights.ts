@@ -1,4 +1,5 @@
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { closeEngines } from '../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { insightEngines, insightHosts, insightMakerOf } from '../../features/insights/engines/choose.js';
 import { InsightJobs } from '../../features/insights/library/insight_jobs.js';
@@ -35,7 +36,7 @@ const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', 
 
 /** Opens the insights: the jobs for workers, and the built-in worker where there is one. */
 export function openInsights(
-  { settings, log }: Start,
+  { settings, log, shutdown }: Start,
   { store, actors, runtime, clock, keys, poll, metrics, further }: OpenInsightsDeps,
 ) {
   const { now } = clock;
@@ -43,7 +44,8 @@ export function openInsights(
   const { by } = insightMakerOf(settings);
   const engines = insightEngines(settings, further, now);
   const at_once = settings.content_at_once;
-  const worker = engines.size === 0 ? null : insightsWorker({ jobs, poll, engines, metrics, log, at_once });
+  shutdown.add(() => closeEngines(engines));
+  const worker = engines.size === 0 ? null : insightsWorker({ jobs, engines, metrics, log, at_once });
   const hosts = hostsOf(settings, further);
   const insights: InsightServices = { jobs, by, made_by: MADE_BY[by], engines, hosts };
   return {

@@ -1,5 +1,6 @@
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { closeEngines } from '../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../../engine/speech/speech_process.js';
@@ -28,7 +29,7 @@ type OpenTranscriptionDeps = Pick<Entities, 'store' | 'actors'> &
 
 /** Opens the transcription: the windows for workers, and the built-in worker where there is an engine. */
 export function openTranscription(
-  { settings, log }: Start,
+  { settings, log, shutdown }: Start,
   {
     store,
     actors,
@@ -68,11 +69,12 @@ export function openTranscription(
     insights,
   });
   const engines = transcriptionEngines(settings, further, { speech, now });
+  shutdown.add(() => closeEngines(engines));
   const worker =
     engines.size === 0
       ? null
-      : transcriptionWorker({ jobs, poll, stores: { blobs, decoded }, lost_audio, engines, metrics, log, at_once });
-  const offer = (stream_id: string) => (worker ?? jobs.due).offer(stream_id);
+      : transcriptionWorker({ jobs, stores: { blobs, decoded }, lost_audio, engines, metrics, log, at_once });
+  const offer = (stream_id: string) => jobs.due.offer(stream_id);
   const transcriber = transcriberShown(settings, further);
   const transcribes = transcriber.by === 'nobody' ? undefined : { window_ms };
   const backlog =

@@ -25,7 +25,7 @@ t.test('what this process took is checked without reading it again', async (t) =
   let is_due = true;
   const results: unknown[] = [];
   const store = {
-    list: async () => (is_due ? [{ member: stream_id, order: 0 }] : []),
+    listDue: async () => (is_due ? [{ member: stream_id, order: 0 }] : []),
     firstDue: async () => [[]],
   } as unknown as Store;
   const answers: Record<string, () => unknown> = {
@@ -50,6 +50,7 @@ t.test('what this process took is checked without reading it again', async (t) =
   const parts = { store, actors: actorsOf(runtime), blobs, metrics: makeMetrics(), log: { error() {} }, now: Date.now };
   const poll = new DuePoll({ ...parts, ownership: { owns: () => true } });
   const processing = new ChunkProcessing({ ...parts, poll, is_worker: true });
+  processing.worker.start();
   const key = audioKey(stream_id, chunk);
   processing.offer(stream_id, { key, parts: [wav.subarray(0, 100), wav.subarray(100)] });
   await until('it is checked', () => results.length === 1);
@@ -61,5 +62,5 @@ t.test('what this process took is checked without reading it again', async (t) =
   await until('it is looked for', () => results.length === 2);
   t.match(results[1], { status: 'failed' }, 'what is not in memory is read, and here it is gone');
   t.equal(opened, 1);
-  await processing.stop();
+  await processing.worker.stop();
 });

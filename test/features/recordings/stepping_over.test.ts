@@ -45,16 +45,15 @@ t.test('streams that are quarantined keep no chunk of others from being processe
   const streams = Array.from({ length: 120 }, streamId);
   const good = streams.at(-1);
   const asked: string[] = [];
-  const list = async (_place: unknown, _list: string, { after, limit }: ListPage) => {
+  const listDue = async (_queue: unknown, partition: number, { after, limit }: ListPage) => {
+    if (partition !== PARTITION) return [];
     const from = after === undefined ? 0 : streams.indexOf(after.member) + 1;
     return streams.slice(from, from + limit).map((member) => ({ member, order: 0 }));
   };
   const store = {
-    list: async (...args: Parameters<typeof list>) => await inPartition(args),
+    listDue,
     firstDue: async () => [[{ partition: PARTITION, at_ms: 0 }]],
   } as unknown as Store;
-  const inPartition = async (args: Parameters<typeof list>) =>
-    (args[0] as { partition: number }).partition === PARTITION ? list(...args) : [];
   const runtime = {
     async ask({ id }: { id: string }, { type }: { type: string }) {
       asked.push(id);

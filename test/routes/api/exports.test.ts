@@ -7,7 +7,6 @@ import { ROUTES } from '../../../routes/index.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { accountFolder, archiveKey } from '../../../src/engine/blobs/blob_keys.js';
 import { LEFT_OUT, RESOURCES } from '../../../src/features/exports/export_resources.js';
-import type { ExportWorker } from '../../../src/features/exports/export_worker.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { bearer, tell } from '../../fixtures/answers.js';
 import type { AppClient } from '../../fixtures/app_client.js';
@@ -435,7 +434,7 @@ t.test('K-132 a server that stops gives back what it has in hand, and the next o
   const { held, go } = holdStoring();
   const { id } = await hal.ask<Export>('POST', '/me/exports', { files: true });
   await held;
-  const stopping = (spool.server.services.exports as ExportWorker).stop();
+  const stopping = spool.server.services.exports.stop();
   go();
   await stopping;
   t.match(await hal.ask('GET', `/me/exports/${id}`), { status: 'pending' });

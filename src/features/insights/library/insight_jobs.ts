@@ -13,15 +13,8 @@ import { insightId, partitionOfId } from '../../../domain/ids.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../../domain/refusals.js';
 import { newClaimToken } from '../../../engine/jobs/claim_token.js';
-import { NotNow } from '../../../engine/jobs/due_entities.js';
-import {
-  type ClaimedWork,
-  type JobName,
-  JobQueue,
-  type JobQueueDeps,
-  type JobResult,
-  NO_JOB,
-} from '../../../engine/jobs/job_queue.js';
+import { type DueMembersDeps, NotNow } from '../../../engine/jobs/due_members.js';
+import { type ClaimedWork, type JobName, JobQueue, type JobResult, NO_JOB } from '../../../engine/jobs/job_queue.js';
 import type { Metrics } from '../../../engine/metrics/metrics.js';
 import { randomId } from '../../../engine/random/random.js';
 import type { Actors } from '../../../engine/runtime/actors.js';
@@ -45,7 +38,7 @@ const LAYERS = ['insights.access', 'transcripts.access'] as const;
 const GONE = refuse('GONE', 'The recording, its account or its insights layer is gone; drop the job.');
 const OTHER_TURNS = refuse('CONFLICT', 'The turns of this job have changed since it was claimed; it comes again.');
 
-type InsightJobsDeps = JobQueueDeps & {
+type InsightJobsDeps = DueMembersDeps & {
   actors: Actors;
   runtime: Pick<Runtime, 'invalidations' | 'caches'>;
   keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>;

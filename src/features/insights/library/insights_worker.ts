@@ -1,19 +1,18 @@
 import type { Logger } from 'pino';
 import { EXTRACTIVE_ENGINE } from '../../../../actors/insights/context_state.js';
 import { LIMITS } from '../../../domain/limits.js';
-import type { DuePoll } from '../../../engine/jobs/due_poll.js';
-import { EngineWorker } from '../../../engine/jobs/engine_worker.js';
+import type { DueWorker } from '../../../engine/jobs/due_worker.js';
+import { engineWorker } from '../../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../../engine/metrics/metrics.js';
 import { EngineFailed } from '../../transcripts/engines/engine.js';
 import type { InsightEngine } from '../engines/insight_engine.js';
-import type { InsightJobs, InsightResult, InsightWork } from './insight_jobs.js';
+import type { InsightJobs, InsightWork } from './insight_jobs.js';
 
 /** Conversations are looked for when they have been quiet for a while: seconds more are not noticed. */
-const SWEEP_EVERY_MS = 5_000;
+const EVERY_MS = 5_000;
 
 type InsightsWorkerDeps = {
   jobs: InsightJobs;
-  poll: DuePoll;
   /** By the names that pipelines have for them. */
   engines: ReadonlyMap<string, InsightEngine>;
   metrics: Metrics;
@@ -36,15 +35,12 @@ function isGivenUp({ tries, made_by }: InsightWork, { code, retry }: EngineFaile
 }
 
 /** The built-in worker that looks into conversations, each with the engine of its pipeline. */
-export function insightsWorker(deps: InsightsWorkerDeps): EngineWorker<InsightWork, InsightResult> {
-  const { jobs, poll, engines, metrics, log, at_once } = deps;
-  return new EngineWorker({
+export function insightsWorker(deps: InsightsWorkerDeps): DueWorker {
+  const { jobs, engines, metrics, log, at_once } = deps;
+  return engineWorker({
     jobs,
-    poll,
     at_once,
-    sweep_every_ms: SWEEP_EVERY_MS,
-    engines,
-    in_flight: metrics.insights_in_hand,
+    every_ms: EVERY_MS,
     ended: metrics.insight_jobs,
     log,
     failed_text: 'a conversation could not be looked into',

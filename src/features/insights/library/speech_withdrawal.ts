@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { ITEM_KINDS } from '../../../../actors/insights/item_records.js';
 import { LIBRARIES } from '../../../../actors/insights/library.js';
 import type {
@@ -14,11 +13,10 @@ import type { ForgottenItem, ForgottenSpeech } from '../../../../actors/insights
 import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWAL_INDEX } from '../../../../actors/insights/withdrawal_index.js';
 import { libraryId, partitionOfId } from '../../../domain/ids.js';
 import { orNull } from '../../../domain/refusals.js';
-import type { DuePoll } from '../../../engine/jobs/due_poll.js';
+import type { DueMembersDeps } from '../../../engine/jobs/due_members.js';
 import { DueWorker } from '../../../engine/jobs/due_worker.js';
 import type { Actors } from '../../../engine/runtime/actors.js';
 import type { Runtime } from '../../../engine/runtime/runtime.js';
-import type { Store } from '../../../engine/store/store.js';
 import { readableTranscriptOf } from '../../transcripts/transcript_pages.js';
 import { EvidenceReader } from './evidence_reader.js';
 
@@ -26,46 +24,42 @@ const ITEMS_WITHDRAWN_LOOKED_MAX = 100; // ours: items of a library that one loo
 const ITEMS_WITHDRAWN_MAX = 20; // ours: with one commit; each may have 50 revisions
 
 /** Withdrawals that an ended process left are taken up after this. Until then nobody can read those items. */
-const SWEEP_EVERY_MS = 15_000;
+const EVERY_MS = 15_000;
 const AT_ONCE = 4;
 const LIBRARIES_STEP = 25;
 
-type SpeechWithdrawalDeps = {
-  store: Store;
+type SpeechWithdrawalDeps = DueMembersDeps & {
   actors: Actors;
   runtime: Pick<Runtime, 'invalidations' | 'caches'>;
-  poll: DuePoll;
-  log: Pick<Logger, 'error'>;
-  now: () => number;
 };
 
 /** Takes what people have deleted out of the items that were made of it, library by library. */
-export class SpeechWithdrawal extends DueWorker {
+export class SpeechWithdrawal {
   readonly #parts: SpeechWithdrawalDeps;
-  #is_stopped = false;
+  readonly worker: DueWorker;
 
   constructor(parts: SpeechWithdrawalDeps) {
-    const complaint = 'what was made of deleted speech could not be withdrawn; it is tried again';
-    super(parts, { index: WITHDRAWAL_INDEX, complaint, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS });
     this.#parts = parts;
-  }
-
-  override stop(): Promise<void> {
-    this.#is_stopped = true;
-    return super.stop();
+    const work = {
+      queue: WITHDRAWAL_INDEX,
+      every_ms: EVERY_MS,
+      at_once: AT_ONCE,
+      complaint: 'what was made of deleted speech could not be withdrawn; it is tried again',
+    };
+    this.worker = DueWorker.of(parts, work, ({ name }) => this.#workOn(name));
   }
 
   /** Speech of a recording was deleted. Resolves when nothing rests on it any more, or after a while. Never rejects. */
   ofStream({ account_id, workspace_id }: { account_id: string; workspace_id: string }): Promise<void> {
-    return this.pool.offerAndWait(LIBRARY_MEMBER + libraryId(account_id, workspace_id));
+    return this.worker.offerAndWait(LIBRARY_MEMBER + libraryId(account_id, workspace_id));
   }
 
   /** The same of a source. */
   ofSource(source_id: string): Promise<void> {
-    return this.pool.offerAndWait(SOURCE_MEMBER + source_id);
+    return this.worker.offerAndWait(SOURCE_MEMBER + source_id);
   }
 
-  protected workOn(member: string): Promise<void> {
+  #workOn(member: string): Promise<void> {
     if (member.startsWith(SOURCE_MEMBER)) return this.#tellLibraries(member.slice(SOURCE_MEMBER.length));
     return this.#withdrawIn(member.slice(LIBRARY_MEMBER.length));
   }
@@ -76,7 +70,7 @@ export class SpeechWithdrawal extends DueWorker {
     const source = await orNull(actors.source(source_id).view(), 'NOT_FOUND');
     if (source === null) return;
     const place = { owner: source.account_id, partition: partitionOfId(source.account_id) };
-    for (let after: { order: number; member: string } | undefined; !this.#is_stopped; ) {
+    for (let after: { order: number; member: string } | undefined; !this.worker.is_stopping; ) {
       const rows = await store.list(place, LIBRARIES, { after, descending: false, limit: LIBRARIES_STEP });
       for (const { member } of rows) {
         await orNull(actors.library(member).forget_source({ source_id }), 'NOT_FOUND');
@@ -85,17 +79,17 @@ export class SpeechWithdrawal extends DueWorker {
       after = rows.at(-1);
       if (rows.length < LIBRARIES_STEP) break;
     }
-    if (!this.#is_stopped) await orNull(actors.source(source_id).libraries_told(), 'NOT_FOUND');
+    if (!this.worker.is_stopping) await orNull(actors.source(source_id).libraries_told(), 'NOT_FOUND');
   }
 
   async #withdrawIn(library_id: string): Promise<void> {
     const library = this.#parts.actors.library(library_id);
-    while (!this.#is_stopped) {
+    while (!this.worker.is_stopping) {
       const next = (await orNull(library.deleted_speech(), 'NOT_FOUND'))?.next ?? null;
       if (next === null) break;
       const evidence = this.#evidence();
       for (const kind of ITEM_KINDS) await this.#withdrawOf(library_id, { kind, next, evidence });
-      if (!this.#is_stopped) await orNull(library.withdrawn(next), 'NOT_FOUND');
+      if (!this.worker.is_stopping) await orNull(library.withdrawn(next), 'NOT_FOUND');
     }
   }
 
@@ -105,7 +99,7 @@ export class SpeechWithdrawal extends DueWorker {
     { kind, next, evidence }: { kind: ItemKind; next: DeletedSpeech; evidence: EvidenceReader },
   ): Promise<void> {
     const library = this.#parts.actors.library(library_id);
-    for (let after: { order: number; id: string } | undefined; !this.#is_stopped; ) {
+    for (let after: { order: number; id: string } | undefined; !this.worker.is_stopping; ) {
       // Items that change meanwhile come again at the end.
       const range = { after, descending: false, limit: ITEMS_WITHDRAWN_LOOKED_MAX };
       const listed = await orNull(library.list({ kind, range }), 'NOT_FOUND');

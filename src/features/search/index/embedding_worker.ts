@@ -6,12 +6,11 @@ import { LIMITS } from '../../../domain/limits.js';
 import { nullIfPermanent } from '../../../domain/refusals.js';
 import { encodeVectors, type WindowVector, windowsOf } from '../../../domain/search/vectors.js';
 import { newClaimToken } from '../../../engine/jobs/claim_token.js';
-import type { DuePoll } from '../../../engine/jobs/due_poll.js';
+import type { DueMembersDeps } from '../../../engine/jobs/due_members.js';
 import { DueWorker } from '../../../engine/jobs/due_worker.js';
-import { LEASE_MS, persisting, prolonging } from '../../../engine/jobs/job_pool.js';
+import { LEASE_MS, persisting, prolonging } from '../../../engine/jobs/leases.js';
 import type { Metrics } from '../../../engine/metrics/metrics.js';
 import type { Actors } from '../../../engine/runtime/actors.js';
-import type { Store } from '../../../engine/store/store.js';
 import { EngineFailed } from '../../transcripts/engines/engine.js';
 import type { Embeddings } from './embeddings.js';
 
@@ -19,84 +18,88 @@ const VECTOR_WINDOW_CHARS_MAX = 2_000; // ours: of their text
 const VECTORS_ASKED_MAX = 32; // ours: texts of one request
 
 /** Pages that other processes have left behind are found after this at the latest. */
-const SWEEP_EVERY_MS = 10_000;
+const EVERY_MS = 10_000;
 const AT_ONCE = 3;
 
-type EmbeddingWorkerDeps = {
-  store: Store;
+type EmbeddingDeps = DueMembersDeps & {
   actors: Actors;
-  poll: DuePoll;
   embeddings: Embeddings;
   metrics: Pick<Metrics, 'embedding_failures' | 'vectors_made'>;
   log: Pick<Logger, 'error' | 'warn'>;
-  now: () => number;
 };
 
 /** Makes vectors of pages of transcripts, when these have been quiet for a while. */
-export class EmbeddingWorker extends DueWorker {
-  readonly #deps: EmbeddingWorkerDeps;
+export function embeddingWorker(deps: EmbeddingDeps): DueWorker {
+  const work = {
+    queue: VECTORS_INDEX,
+    every_ms: EVERY_MS,
+    at_once: AT_ONCE,
+    complaint: 'vectors of turns could not be made; that is tried again',
+  };
+  return DueWorker.of(deps, work, ({ name }, signal) => embedTranscript(deps, name, signal));
+}
 
-  constructor(deps: EmbeddingWorkerDeps) {
-    const complaint = 'vectors of turns could not be made; that is tried again';
-    super(deps, { index: VECTORS_INDEX, complaint, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS });
-    this.#deps = deps;
-  }
-
-  protected async workOn(id: string, signal: AbortSignal): Promise<boolean> {
-    const { actors, log, metrics } = this.#deps;
-    const transcript = actors.transcript(id);
-    const token = newClaimToken();
-    const claimed = await transcript.claim_vectors({ token, lease_ms: LEASE_MS }).catch(nullIfPermanent);
-    if (claimed === null || claimed.pages.length === 0) return false;
-    const prolong = () => transcript.prolong_vectors({ token, lease_ms: LEASE_MS });
-    try {
-      const made = await prolonging(prolong, () => this.#made(id, claimed.pages, signal));
-      await persisting(() => transcript.publish_vectors({ token, made }), signal).catch(nullIfPermanent);
-      metrics.vectors_made.inc(made.length);
-      return true;
-    } catch (error) {
-      if (!(error instanceof EngineFailed)) throw error;
-      const { code, retry_after_ms } = error.failure;
-      if (signal.aborted) await transcript.release_vectors({ token }).catch(nullIfPermanent);
-      else {
-        metrics.embedding_failures.inc({ code });
-        log.warn({ transcript: id, code }, 'vectors of turns could not be made');
-        const failure = { token, code, retry: true, rest_ms: retry_after_ms };
-        await transcript.fail_vectors(failure).catch(nullIfPermanent);
-      }
-      return false;
+/** False where no page could be claimed, or none could be made. */
+async function embedTranscript(deps: EmbeddingDeps, id: string, signal: AbortSignal): Promise<boolean> {
+  const { actors, log, metrics } = deps;
+  const transcript = actors.transcript(id);
+  const token = newClaimToken();
+  const claimed = await transcript.claim_vectors({ token, lease_ms: LEASE_MS }).catch(nullIfPermanent);
+  if (claimed === null || claimed.pages.length === 0) return false;
+  const prolong = () => transcript.prolong_vectors({ token, lease_ms: LEASE_MS });
+  try {
+    const made = await prolonging(prolong, () => vectorsOfPages(deps, { id, numbers: claimed.pages, signal }));
+    await persisting(() => transcript.publish_vectors({ token, made }), signal).catch(nullIfPermanent);
+    metrics.vectors_made.inc(made.length);
+    return true;
+  } catch (error) {
+    if (!(error instanceof EngineFailed)) throw error;
+    const { code, retry_after_ms } = error.failure;
+    if (signal.aborted) await transcript.release_vectors({ token }).catch(nullIfPermanent);
+    else {
+      metrics.embedding_failures.inc({ code });
+      log.warn({ transcript: id, code }, 'vectors of turns could not be made');
+      const failure = { token, code, retry: true, rest_ms: retry_after_ms };
+      await transcript.fail_vectors(failure).catch(nullIfPermanent);
     }
+    return false;
   }
+}
 
-  async #made(id: string, numbers: readonly number[], signal: AbortSignal): Promise<MadeVectors[]> {
-    const made: MadeVectors[] = [];
-    for (const number of numbers) {
-      const after = { order: number - 1, id: pageKey(Math.max(0, number - 1)) };
-      const { pages } = await this.#deps.actors.transcript(id).pages({ range: { after, limit: 1 } });
-      const page = pages.find((one) => one.number === number);
-      if (page === undefined || page.turns.length === 0) continue;
-      const vectors = await this.#vectorsOf(page, { stream_id: id, signal });
-      made.push({ page: number, fingerprint: fingerprintOfTurns(page.turns), vectors });
-    }
-    return made;
+async function vectorsOfPages(
+  { actors, embeddings }: EmbeddingDeps,
+  { id, numbers, signal }: { id: string; numbers: readonly number[]; signal: AbortSignal },
+): Promise<MadeVectors[]> {
+  const made: MadeVectors[] = [];
+  for (const number of numbers) {
+    const after = { order: number - 1, id: pageKey(Math.max(0, number - 1)) };
+    const { pages } = await actors.transcript(id).pages({ range: { after, limit: 1 } });
+    const page = pages.find((one) => one.number === number);
+    if (page === undefined || page.turns.length === 0) continue;
+    const vectors = await vectorsOfPage(embeddings, page, { stream_id: id, signal });
+    made.push({ page: number, fingerprint: fingerprintOfTurns(page.turns), vectors });
   }
+  return made;
+}
 
-  async #vectorsOf({ turns }: TranscriptPage, of: { stream_id: string; signal: AbortSignal }): Promise<Uint8Array> {
-    const { embeddings } = this.#deps;
-    const windows = windowsOf(turns.length, LIMITS.vector_window_turns);
-    const found: WindowVector[] = [];
-    for (let from = 0; from < windows.length; from += VECTORS_ASKED_MAX) {
-      const asked = windows.slice(from, from + VECTORS_ASKED_MAX);
-      const texts = asked.map(({ first, last }) =>
-        turns
-          .slice(first, last + 1)
-          .map(({ text }) => text)
-          .join('\n')
-          .slice(0, VECTOR_WINDOW_CHARS_MAX),
-      );
-      const vectors = await embeddings.of(texts, of);
-      for (const [at, window] of asked.entries()) found.push({ ...window, vector: vectors[at] as Int8Array });
-    }
-    return encodeVectors(embeddings.model, found);
+async function vectorsOfPage(
+  embeddings: Embeddings,
+  { turns }: TranscriptPage,
+  of: { stream_id: string; signal: AbortSignal },
+): Promise<Uint8Array> {
+  const windows = windowsOf(turns.length, LIMITS.vector_window_turns);
+  const found: WindowVector[] = [];
+  for (let from = 0; from < windows.length; from += VECTORS_ASKED_MAX) {
+    const asked = windows.slice(from, from + VECTORS_ASKED_MAX);
+    const texts = asked.map(({ first, last }) =>
+      turns
+        .slice(first, last + 1)
+        .map(({ text }) => text)
+        .join('\n')
+        .slice(0, VECTOR_WINDOW_CHARS_MAX),
+    );
+    const vectors = await embeddings.of(texts, of);
+    for (const [at, window] of asked.entries()) found.push({ ...window, vector: vectors[at] as Int8Array });
   }
+  return encodeVectors(embeddings.model, found);
 }
