@@ -106,7 +106,7 @@ async function retentionLoad(t: Test, { records, streams, clients, beside }: Siz
   const isRunning = async () => (await sweep.view()).running !== null;
   const sweepAll = async () => {
     await sweep.tick();
-    while (await isRunning()) await retention.look();
+    while (await isRunning()) await retention.worker.look();
     took_ms = performance.now() - began;
   };
   const swept = sweepAll();

@@ -260,7 +260,7 @@ t.test('K-067 a conversation of which retention removed turns stays as it is', a
   await spool.operator.advanceClock(HOUR_MS);
   now = await open();
   await until('its first half is removed', async () => {
-    await retention.look();
+    await retention.worker.look();
     return (await recording.as(now).turns()).length === said.length / 2;
   });
   const [turn] = await recording.as(now).turns();

@@ -1,7 +1,13 @@
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { type NoteDue, noteDue } from '../../src/engine/store/due_notes.js';
-import { type Commit, type CommitVerdict, type Store, StoreUnavailable } from '../../src/engine/store/store.js';
-import type { ModelStore, QueuePlace } from './model_store.js';
+import {
+  type Commit,
+  type CommitVerdict,
+  type Store,
+  StoreUnavailable,
+  type TimedQueue,
+} from '../../src/engine/store/store.js';
+import type { ModelStore } from './model_store.js';
 import type { VirtualTime } from './virtual_time.js';
 
 /** How bad a run's storage is; probabilities per call. */
@@ -51,7 +57,6 @@ const READS = [
   'listDeliveryQueue',
   'backlogs',
   'endpointsBetween',
-  'accountsWithEventsBefore',
 ] as const;
 const WRITES = [
   'commit',
@@ -115,7 +120,10 @@ export class Connection {
     if (this.#cut) return new Promise(() => {});
     // Nearly all of these look at a partition where nothing is; they would only make runs long.
     if (!this.away && name === 'outbox' && !model.hasTells(args[0] as number)) return Promise.resolve([]);
-    if (!this.away && name === 'dueReminders' && !model.hasReminders(args[0] as number)) return Promise.resolve([]);
+    if (!this.away && name === 'listDue' && !model.hasDue(args[0] as TimedQueue, args[1] as number))
+      return Promise.resolve([]);
+    if (!this.away && name === 'dueReminders' && !model.hasDue('reminders', args[0] as number))
+      return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       if (this.away || random.chance(weather().read_lost)) return this.#refuse(name, reject);
       time.after(this.#way(), () => {
@@ -128,8 +136,8 @@ export class Connection {
   #write(name: (typeof WRITES)[number], args: unknown[]): Promise<unknown> {
     const { model, time, random, weather, record } = this.#parts;
     if (this.#cut) return new Promise(() => {});
-    if (!this.away && name === 'leaseEndpoints' && !model.hasWakes(args[0] as number)) return Promise.resolve([]);
-    if (!this.away && name === 'lease' && !model.hasQueued(args[0] as QueuePlace)) return Promise.resolve([]);
+    if (!this.away && name === 'leaseEndpoints' && !model.hasDue('endpoints', args[0] as number))
+      return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       const { lost_before, lost_after, late } = weather();
       const fate = random.fraction();

@@ -84,15 +84,11 @@ class Script {
       }
       case 0: {
         const queue = random.pick(QUEUES);
-        const due = {
-          now_ms,
-          again_ms: now_ms + random.below(20),
-          limit: 1 + random.below(3),
-          holder: random.pick(HOLDERS),
-        };
+        const id = this.#salted(random.pick(MEMBERS));
+        const due = { now_ms, again_ms: now_ms + random.below(20), holder: random.pick(HOLDERS) };
         return {
-          name: `lease ${queue} ${partition} ${JSON.stringify(due)}`,
-          run: (store) => store.lease({ partition, queue }, due),
+          name: `lease ${queue} ${partition} ${id} ${JSON.stringify(due)}`,
+          run: (store) => store.lease({ partition, queue }, id, due),
         };
       }
       case 1: {
@@ -329,7 +325,8 @@ class Script {
       const limit = 1 + random.below(3);
       const times = { after_ms: now_ms - 3, until_ms: now_ms + 3, limit };
       read('endpointsBetween', (store) => store.endpointsBetween(partition, times));
-      read(`accountsWithEventsBefore ${now_ms}`, (store) => store.accountsWithEventsBefore(partition, now_ms, limit));
+      for (const queue of ['event_logs', 'endpoints', ...QUEUES] as const)
+        read(`listDue ${queue}`, (store) => store.listDue(queue, partition, { descending: false, limit }));
       read('tells', (store) => store.outbox(partition, 0, 10_000));
       const number = random.below(20);
       read(`tells ${number}`, (store) => store.outbox(partition, number, 3));

@@ -35,7 +35,7 @@ const WRITER_DIGITS = 12;
 const HEADER_MS = { end: 30 * 24 * 3_600_000, delete: 20 * 60_000 };
 
 type AccountPlace = { account_id: string; partition: number };
-export type QueuePlace = { partition: number; queue: QueueName };
+type QueuePlace = { partition: number; queue: QueueName };
 /** `writers`: the last commit of each of the last writers, the newest first. */
 type Entity = {
   address: Address;
@@ -416,15 +416,15 @@ export class ModelStore implements Store {
 
   async lease(
     { partition, queue }: QueuePlace,
-    { now_ms, again_ms, limit, holder }: { now_ms: number; again_ms: number; limit: number; holder: string },
-  ): Promise<Queued[]> {
+    id: string,
+    { now_ms, again_ms, holder }: { now_ms: number; again_ms: number; holder: string },
+  ): Promise<Uint8Array | null> {
     const keys = keysOf(partition).queue(queue);
-    const due = this.#inOrder(keys.due).filter(({ order }) => order <= now_ms);
-    return due.slice(0, limit).map(({ member }) => {
-      this.#sorted.get(keys.due)?.set(member, again_ms);
-      under(this.#holders, keys.holders).set(member, { holder, again_ms });
-      return { id: member, content: this.#contents.get(keys.contents)?.get(member) ?? new Uint8Array() };
-    });
+    const due_ms = this.#sorted.get(keys.due)?.get(id);
+    if (due_ms === undefined || due_ms > now_ms) return null;
+    this.#sorted.get(keys.due)?.set(id, again_ms);
+    under(this.#holders, keys.holders).set(id, { holder, again_ms });
+    return this.#contents.get(keys.contents)?.get(id) ?? new Uint8Array();
   }
 
   async removeQueued({ partition, queue }: QueuePlace, id: string): Promise<void> {
@@ -506,11 +506,6 @@ export class ModelStore implements Store {
     });
   }
 
-  async accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]> {
-    const oldest = this.#inOrder(keysOf(partition).oldestEvents).filter(({ order }) => order < before_ms);
-    return oldest.slice(0, limit).map(({ member }) => member);
-  }
-
   async trimEvents({ account_id, partition }: AccountPlace, before_ms: number): Promise<void> {
     const keys = keysOf(partition);
     const log = this.#logs.get(keys.log(account_id));
@@ -563,12 +558,8 @@ export class ModelStore implements Store {
     return [...(this.#sorted.get(keysOf(partition).reminders)?.values() ?? [])].some((at_ms) => at_ms <= now_ms);
   }
 
-  hasReminders(partition: number): boolean {
-    return (this.#sorted.get(keysOf(partition).reminders)?.size ?? 0) > 0;
-  }
-
-  hasWakes(partition: number): boolean {
-    return (this.#sorted.get(keysOf(partition).dueEndpoints)?.size ?? 0) > 0;
+  hasDue(queue: TimedQueue, partition: number): boolean {
+    return (this.#sorted.get(dueKey(queue, keysOf(partition)))?.size ?? 0) > 0;
   }
 
   /** When an endpoint is looked at next; null when it is not. */
@@ -578,10 +569,6 @@ export class ModelStore implements Store {
 
   deliveriesOf({ address, partition }: EntityLocation): readonly QueuedDelivery[] {
     return this.#inboxes.get(keysOf(partition).deliveryQueue(address.id)) ?? [];
-  }
-
-  hasQueued({ partition, queue }: QueuePlace): boolean {
-    return (this.#sorted.get(keysOf(partition).queue(queue).due)?.size ?? 0) > 0;
   }
 
   hasTells(partition: number): boolean {

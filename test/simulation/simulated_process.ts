@@ -29,7 +29,7 @@ import { DuePoll } from '../../src/engine/jobs/due_poll.js';
 import { makeMetrics } from '../../src/engine/metrics/metrics.js';
 import { actorsOf } from '../../src/engine/runtime/actors.js';
 import { OutboxRelay } from '../../src/engine/runtime/outbox_relay.js';
-import { ReminderWorker } from '../../src/engine/runtime/reminder_worker.js';
+import { reminderWorker } from '../../src/engine/runtime/reminder_worker.js';
 import { Runtime } from '../../src/engine/runtime/runtime.js';
 import type { ServerKeys } from '../../src/engine/secrets/server_keys.js';
 import { ToldVersions } from '../../src/engine/store/told_versions.js';
@@ -97,7 +97,7 @@ export class SimulatedProcess {
   readonly member_id: string;
   readonly runtime: Runtime;
   readonly #told: ToldVersions | null;
-  readonly reminders: ReminderWorker;
+  readonly reminders: ReturnType<typeof reminderWorker>;
   readonly #relay: OutboxRelay;
   readonly erasures: ErasureWorker;
   readonly deliveries: DeliveryWorker | null;
@@ -144,7 +144,7 @@ export class SimulatedProcess {
       if (source.from === 'reminder') onTry(`${to.kind}:${to.id} ${source.member}@${source.at_ms}`);
       return runtime.deliver(to, incoming);
     };
-    this.reminders = new ReminderWorker({ store, runtime: { deliver }, poll, metrics, log, now });
+    this.reminders = reminderWorker({ store, runtime: { deliver }, poll, metrics, log, now });
     const rewriteDisk = async () => true;
     this.erasures = new ErasureWorker({
       ...{ store, actors: actorsOf(this.runtime), poll, members, metrics, log, now },

@@ -176,7 +176,7 @@ export class ClusterProcesses implements Ownership, ClusterView {
   async #say(said: string): Promise<{ member: ClusterProcess; left_ms: number }[]> {
     const { redis } = this.#deps;
     const args = [this.id, said, this.#expire_ms, REMEMBERED_MS];
-    const told = (await callFunction(redis, () => redis.fcall('spool_members_v1', KEYS.length, ...KEYS, ...args))) as (
+    const told = (await callFunction(redis, () => redis.fcall('spool_members_v2', KEYS.length, ...KEYS, ...args))) as (
       | string
       | number
     )[];

@@ -52,8 +52,8 @@ export class DueWorker<Member extends DueMember = DueMember> {
   #gathering: NodeJS.Timeout | null = null;
   #stopPolling = () => {};
   #round_left = 0;
-  /** Members that ended since more were looked for. */
-  #ended = 0;
+  /** Members that ended since more were looked for. What is read meanwhile may not show that. */
+  readonly #ended = new Set<string>();
 
   constructor(due: DueMembers<Member>, options: DueWorkerOptions, workOn: WorkOn<Member>) {
     const { at_once } = options;
@@ -156,11 +156,11 @@ export class DueWorker<Member extends DueMember = DueMember> {
 
   /** Begins with what is due and not under way. Never rejects. */
   async #begin(): Promise<void> {
-    this.#ended = 0;
+    this.#ended.clear();
     try {
       for (const member of await this.due.due()) {
         if (this.#round_left <= 0 || this.is_stopping) break;
-        if (this.#under_way.has(member.name)) continue;
+        if (this.#under_way.has(member.name) || this.#ended.has(member.name)) continue;
         this.#round_left -= 1;
         this.#under_way.set(member.name, this.#workInPlace(member));
       }
@@ -180,7 +180,7 @@ export class DueWorker<Member extends DueMember = DueMember> {
       if (!(error instanceof NoPlace)) throw error;
     });
     this.#under_way.delete(member.name);
-    this.#ended += 1;
+    this.#ended.add(member.name);
     if (this.#tried > before && this.#mayRefill()) void this.#look.runOnce();
     else if (!this.#look.is_running) this.#tellIdle();
   }
@@ -188,7 +188,7 @@ export class DueWorker<Member extends DueMember = DueMember> {
   /** Looks for what fell due meanwhile, such as the next of what was done here, as soon as enough places are free. */
   #mayRefill(): boolean {
     if (this.is_stopping || this.#round_left <= 0 || this.places.counts.waiting > 0) return false;
-    return this.#under_way.size === 0 || this.#ended >= this.#options.at_once / REFILLED_PARTS;
+    return this.#under_way.size === 0 || this.#ended.size >= this.#options.at_once / REFILLED_PARTS;
   }
 
   async #tryOn(member: Member): Promise<void> {

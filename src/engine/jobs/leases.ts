@@ -1,5 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isRetryable } from '../store/store.js';
+import type { ClusterView } from '../cluster/cluster_processes.js';
+import { decodeStored } from '../store/codec.js';
+import { isRetryable, type QueueName } from '../store/store.js';
+import type { DueMember, DueMembersDeps } from './due_members.js';
+import { type DueWork, DueWorker } from './due_worker.js';
 
 const PROLONG_EVERY_MS = 10_000;
 const PUBLISH_TRIES_MAX = 10;
@@ -28,4 +32,35 @@ export async function persisting<T>(publish: () => Promise<T>, signal: AbortSign
     }
     await wait(PUBLISH_PAUSE_MS, undefined, { signal }).catch(() => {});
   }
+}
+
+type QueueWork = Omit<DueWork, 'queue' | 'find'> & {
+  queue: QueueName;
+  /** A leased member that is not removed comes back after this, here or elsewhere. */
+  lease_ms: number;
+};
+
+/** Something of a queue, leased. `content`: as it was put there. */
+export type LeasedMember<Content> = DueMember & { content: Content };
+
+/**
+ * A worker of a queue of the store: leases each member, and removes it once the function gives 'done'. Of anything else, and
+ * where it throws, the lease ends.
+ */
+export function queueWorker<Content>(
+  deps: DueMembersDeps & { members: Pick<ClusterView, 'id'> },
+  work: QueueWork,
+  workOn: (leased: LeasedMember<Content>, signal: AbortSignal) => Promise<'done' | 'kept' | false>,
+): DueWorker {
+  const { store, members, now } = deps;
+  return DueWorker.of(deps, work, async (member, signal) => {
+    const place = { partition: member.partition, queue: work.queue };
+    const now_ms = now();
+    const lease = { now_ms, again_ms: now_ms + work.lease_ms, holder: members.id };
+    const content = await store.lease(place, member.name, lease);
+    if (content === null) return false;
+    const ended = await workOn({ ...member, content: decodeStored(content) as Content }, signal);
+    if (ended === 'done') await store.removeQueued(place, member.name);
+    return ended;
+  });
 }

@@ -113,7 +113,6 @@ export function makeMetrics() {
     endpoints_disabled: counter('endpoints_disabled_total', 'Endpoints disabled after failures in a row'),
     events_swept: counter('event_logs_trimmed_total', 'Event logs from which old events were taken'),
     requests: seconds('http_request', 'Time of a request by listener, route and status', 'listener', 'route', 'status'),
-    erasures: gauge('erasures_running', 'Accounts being erased here at the moment'),
     exports: counter('exports_total', 'Exports of accounts that a worker here was at, by how that ended', 'outcome'),
     imports: counter('imports_total', 'Files that a worker here made recordings of, by how that ended', 'outcome'),
     import_time: seconds('import', 'Time that a worker had a file, by how that ended', 'outcome'),

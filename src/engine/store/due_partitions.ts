@@ -26,7 +26,7 @@ export async function backlogs(redis: Redis, now_ms: number): Promise<Backlog[]>
   await onEachServer(redis, ALL, async (partitions) => {
     const names = [keysOf(0).deadLetters, keysOf(0).dueEndpoints].map(endOf);
     const told = (await callFunction(redis, () =>
-      redis.fcall('spool_backlogs_v1', 1, ...prefixesOf(partitions), now_ms, ...names),
+      redis.fcall('spool_backlogs_v2', 1, ...prefixesOf(partitions), now_ms, ...names),
     )) as (string | number)[];
     const none = { count: 0, oldest_ms: null, oldest_id: null };
     const here = partitions.map((partition): Backlog => ({ partition, dead_letters: 0, endpoints: none }));
@@ -61,7 +61,7 @@ export async function takeBack(
   await onEachServer(redis, partitions, async (some) => {
     const keys = some.map((partition) => keysOf(partition).prefix);
     const args = [now_ms, [...gone].join(' '), ...names];
-    count += Number(await callFunction(redis, () => redis.fcall('spool_take_back_v1', keys.length, ...keys, ...args)));
+    count += Number(await callFunction(redis, () => redis.fcall('spool_take_back_v2', keys.length, ...keys, ...args)));
   });
   return count;
 }
@@ -101,7 +101,7 @@ async function ask(
     return [queue === 'outbox' ? 'stream' : 'times', endOf(dueKey(queue, keysOf(0))), listed];
   });
   const told = (await callFunction(redis, () =>
-    redis.fcall('spool_due_v1', 1, ...prefixesOf(partitions), ...args),
+    redis.fcall('spool_due_v2', 1, ...prefixesOf(partitions), ...args),
   )) as (number | string)[];
   return Array.from({ length: told.length / 3 }, (_, nth) => ({
     number: (questions[(told[nth * 3] as number) - 1] as Numbered).number,
@@ -137,6 +137,8 @@ export function dueKey(queue: DueQueue, keys: PartitionKeys): string {
       return keys.reminders;
     case 'endpoints':
       return keys.dueEndpoints;
+    case 'event_logs':
+      return keys.oldestEvents;
     case 'outbox':
       return keys.outbox;
     default:

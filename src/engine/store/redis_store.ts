@@ -256,27 +256,17 @@ export class RedisStore implements Store {
 
   async lease(
     { partition, queue }: QueuePlace,
-    due: { now_ms: number; again_ms: number; limit: number; holder: string },
-  ): Promise<Queued[]> {
-    const keys = keysOf(partition).queue(queue);
-    const flat = (await this.#call(() =>
-      (this.#redis as unknown as FcallBuffer).fcallBuffer(
-        'spool_lease_v1',
-        3,
-        keys.due,
-        keys.contents,
-        keys.holders,
-        due.now_ms,
-        due.again_ms,
-        due.limit,
-        due.holder,
-      ),
-    )) as Buffer[];
-    const leased: Queued[] = [];
-    for (let i = 0; i + 1 < flat.length; i += 2) {
-      leased.push({ id: (flat[i] as Buffer).toString(), content: flat[i + 1] as Buffer });
-    }
-    return leased;
+    id: string,
+    { now_ms, again_ms, holder }: { now_ms: number; again_ms: number; holder: string },
+  ): Promise<Uint8Array | null> {
+    const { due, contents, holders } = keysOf(partition).queue(queue);
+    const leased = await this.#lease([due, contents, holders], [now_ms, again_ms, holder, id]);
+    return leased[1] ?? null;
+  }
+
+  #lease(keys: string[], args: (string | number)[]): Promise<Buffer[]> {
+    const redis = this.#redis as unknown as FcallBuffer;
+    return this.#call(() => redis.fcallBuffer('spool_lease_v2', keys.length, ...keys, ...args)) as Promise<Buffer[]>;
   }
 
   async removeQueued({ partition, queue }: QueuePlace, id: string): Promise<void> {
@@ -318,12 +308,15 @@ export class RedisStore implements Store {
     return entries.map(parseQueueEntry);
   }
 
-  async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
+  async leaseEndpoints(
+    partition: number,
+    { now_ms, again_ms, limit }: { now_ms: number; again_ms: number; limit: number },
+  ): Promise<string[]> {
     const { dueEndpoints } = keysOf(partition);
-    const leased = await this.#call(() =>
-      this.#redis.fcall('spool_lease_v1', 1, dueEndpoints, due.now_ms, due.again_ms, due.limit),
-    );
-    return (leased as string[]).filter((_, index) => index % 2 === 0);
+    const due = await storeCall(this.#redis.zrangebyscore(dueEndpoints, '-inf', now_ms, 'LIMIT', 0, limit));
+    if (due.length === 0) return [];
+    const leased = await this.#lease([dueEndpoints], [now_ms, again_ms, '', ...due]);
+    return leased.flatMap((name, at) => (at % 2 === 0 ? [name.toString()] : []));
   }
 
   async endpointsBetween(
@@ -336,11 +329,6 @@ export class RedisStore implements Store {
 
   async backlogs(now_ms: number): Promise<Backlog[]> {
     return backlogs(this.#redis, now_ms);
-  }
-
-  async accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]> {
-    const { oldestEvents } = keysOf(partition);
-    return storeCall(this.#redis.zrangebyscore(oldestEvents, '-inf', `(${before_ms}`, 'LIMIT', 0, limit));
   }
 
   async trimEvents({ account_id, partition }: AccountPlace, before_ms: number): Promise<void> {

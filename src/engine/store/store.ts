@@ -45,8 +45,8 @@ export type QueueName = (typeof QUEUES)[number];
 
 /** A queue of which workers ask what is due. The order of an index's members is when they are due. */
 export type DueQueue = TimedQueue | 'outbox';
-/** One of which each member has its time. */
-export type TimedQueue = QueueName | 'reminders' | 'endpoints' | { owner: string; index: string };
+/** One of which each member has its time. `event_logs`: accounts by their oldest event. */
+export type TimedQueue = QueueName | 'reminders' | 'endpoints' | 'event_logs' | { owner: string; index: string };
 export type DueQuestion = { queue: DueQueue; partitions: readonly number[] };
 /** When the first is due of what waits in a queue of a partition; 0 of an outbox, where all is due. */
 export type DueTime = { partition: number; at_ms: number };
@@ -135,11 +135,12 @@ export interface Store {
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
   outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]>;
   removeFromOutbox(partition: number, numbers: number[]): Promise<void>;
-  /** Leases what is due in a queue to a member; what is not removed comes back at `again_ms`. */
+  /** Leases something of a queue to a member, and gives its content; null unless it is due. Not removed, it comes back at `again_ms`. */
   lease(
     place: { partition: number; queue: QueueName },
-    due: { now_ms: number; again_ms: number; limit: number; holder: string },
-  ): Promise<Queued[]>;
+    id: string,
+    due: { now_ms: number; again_ms: number; holder: string },
+  ): Promise<Uint8Array | null>;
   /** Makes due what these members have of the queues of these partitions; gives how much. */
   takeBack(partitions: readonly number[], from: { gone: ReadonlySet<string>; now_ms: number }): Promise<number>;
   removeQueued(place: { partition: number; queue: QueueName }, id: string): Promise<void>;
@@ -162,8 +163,6 @@ export interface Store {
   endpointsBetween(partition: number, times: { after_ms: number; until_ms: number; limit: number }): Promise<string[]>;
   /** Counts what waits in each partition that answers, for operators. */
   backlogs(now_ms: number): Promise<Backlog[]>;
-  /** Accounts that have events older than this. */
-  accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]>;
   /** Takes an account's events away that are older than this. */
   trimEvents(place: { account_id: string; partition: number }, before_ms: number): Promise<void>;
 

@@ -1,4 +1,4 @@
-#!lua name=spool_workers_v1
+#!lua name=spool_workers_v2
 --[[
   What processes and their workers ask of Redis beside commits: who is alive, and where something is due. What is loaded
   under this name never changes; a changed file takes the next number (docs/architecture.md, "The commit").
@@ -119,18 +119,22 @@ local function backlogs(_, args)
 end
 
 --[[
-  Takes what is due and moves it into the future, so that one worker has it until then.
+  Moves what is still due into the future, so that one worker has it until then.
   KEYS 1 due times   of a queue also 2 contents, 3 who has what
-  ARGV 1 now, ms   2 due again at, ms   3 how many   of a queue also 4 the member that takes it
-  Result: what is due, its content ('' where there is none); and so on
+  ARGV 1 now, ms   2 due again at, ms   3 the member that takes it   then the names of what it takes
+  Result: what was due, its content ('' where there is none); and so on
 ]]
 local function lease(keys, args)
   local out = {}
-  for _, name in ipairs(redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'LIMIT', 0, args[3])) do
-    redis.call('ZADD', keys[1], args[2], name)
-    if keys[3] then redis.call('HSET', keys[3], name, args[4] .. ' ' .. args[2]) end
-    out[#out + 1] = name
-    out[#out + 1] = keys[2] and redis.call('HGET', keys[2], name) or ''
+  for at = 4, #args do
+    local name = args[at]
+    local score = redis.call('ZSCORE', keys[1], name)
+    if score and tonumber(score) <= tonumber(args[1]) then
+      redis.call('ZADD', keys[1], args[2], name)
+      if keys[3] then redis.call('HSET', keys[3], name, args[3] .. ' ' .. args[2]) end
+      out[#out + 1] = name
+      out[#out + 1] = keys[2] and redis.call('HGET', keys[2], name) or ''
+    end
   end
   return out
 end
@@ -165,8 +169,8 @@ local function take_back(keys, args)
   return count
 end
 
-redis.register_function('spool_members_v1', members)
-redis.register_function('spool_lease_v1', lease)
-redis.register_function('spool_take_back_v1', take_back)
-redis.register_function { function_name = 'spool_due_v1', callback = due, flags = { 'no-writes' } }
-redis.register_function { function_name = 'spool_backlogs_v1', callback = backlogs, flags = { 'no-writes' } }
+redis.register_function('spool_members_v2', members)
+redis.register_function('spool_lease_v2', lease)
+redis.register_function('spool_take_back_v2', take_back)
+redis.register_function { function_name = 'spool_due_v2', callback = due, flags = { 'no-writes' } }
+redis.register_function { function_name = 'spool_backlogs_v2', callback = backlogs, flags = { 'no-writes' } }

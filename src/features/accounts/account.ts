@@ -96,7 +96,7 @@ export async function deleteAccount(
     const found = await actors.account(account_id).deletion_outcome();
     return found.outcome === 'leaving' ? null : found;
   }, STILL_LEAVING);
-  void mails.sendDue(partitionOfId(account_id)); // the answer does not wait for it
+  mails.due.offerPartitions([partitionOfId(account_id)]); // the answer does not wait for it
 }
 
 /** Restores a deleted account; changes nothing of any other. ACCOUNT_DELETION_IN_PROGRESS while its data is erased. */

@@ -59,7 +59,7 @@ export async function sendSignInCode(
     mail_id: randomId({ partition: 0, now_ms: clock.now() }),
     sealed: sealMail(keys, codeMail({ to: email, code })),
   });
-  void mails.sendDue(partitionOfText(email)); // the answer does not wait for it
+  mails.due.offerPartitions([partitionOfText(email)]); // the answer does not wait for it
   return { sent: true, expires_in: LIMITS.code_life_ms / 1000 };
 }
 

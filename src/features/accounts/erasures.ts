@@ -16,34 +16,30 @@ import { orNull, unreachable } from '../../domain/refusals.js';
 import { ACCOUNT_FOLDERS, accountFolder, audioKey, streamFolder } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
-import { ALL_PARTITIONS, type DuePoll } from '../../engine/jobs/due_poll.js';
-import { DueTask } from '../../engine/jobs/due_task.js';
-import type { Metrics } from '../../engine/metrics/metrics.js';
+import type { DueMember, DueMembersDeps } from '../../engine/jobs/due_members.js';
+import { ALL_PARTITIONS } from '../../engine/jobs/due_poll.js';
+import type { DueWorker } from '../../engine/jobs/due_worker.js';
+import { type LeasedMember, queueWorker } from '../../engine/jobs/leases.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { decodeStored } from '../../engine/store/codec.js';
-import { isRetryable, type Queued, type Store } from '../../engine/store/store.js';
+import { isRetryable } from '../../engine/store/store.js';
 
-const RUN_EVERY_MS = 5_000;
+const QUEUE = 'jobs';
+const EVERY_MS = 5_000;
 /** Another process takes the work over after this; both at once would do no harm. */
 const LEASE_MS = 120_000;
-/** Leased at once, of one partition. */
-const PER_PARTITION_MAX = 10;
-/** Done between two rewrites of the disk, within their leases. */
-const PER_RUN_MAX = 1_000;
+/** Done between two rewrites of the disk. */
+const ROUND_MAX = 1_000;
 /** Of one list, between two notes of how far it has come. */
 const STEP_MAX = 20;
 /** After each entity it rests for so many times as long as that took: erasing is in no hurry, and others are. */
 const REST_FACTOR = 2;
 
-type ErasureWorkerDeps = {
-  store: Store;
+type ErasureWorkerDeps = DueMembersDeps & {
   actors: Actors;
   blobs: BlobStore;
-  poll: DuePoll;
   members: ClusterView;
-  metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
-  now: () => number;
   /** Makes Redis forget on disk what it has forgotten in memory; false when it was given up, since it had to stop. */
   rewriteDisk: (stopped: () => boolean) => Promise<boolean>;
 };
@@ -56,36 +52,45 @@ export type ErasureView = { account_id: string; began_at: string; removed: Recor
  * an interrupted erasure continues where the lists say. No request waits for it, so it is slow.
  */
 export class ErasureWorker {
+  readonly worker: DueWorker;
   readonly #deps: ErasureWorkerDeps;
   readonly #in_hand = new Set<string>();
-  readonly #task: DueTask<void>;
-  #stopped = false;
+  /** Jobs that are done but for their traces on the disk, by name. */
+  #erased = new Map<string, DueMember>();
+  #rewriting: Promise<void> = Promise.resolve();
 
   constructor(deps: ErasureWorkerDeps) {
     this.#deps = deps;
-    const asked = { poll: deps.poll, queue: 'jobs', every_ms: RUN_EVERY_MS } as const;
-    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
+    const work = {
+      ...({ queue: QUEUE, every_ms: EVERY_MS, at_once: 1, round_max: ROUND_MAX, lease_ms: LEASE_MS } as const),
+      complaint: 'an erasure was interrupted; it continues later',
+      onIdle: () => {
+        this.#rewriting = this.#rewriting.then(() => this.#removeErased());
+      },
+    };
+    this.worker = queueWorker<ErasureJob>(deps, work, (job) => this.#do(job));
   }
 
   start(): void {
-    this.#task.start();
+    this.worker.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.#task.stop();
+    await this.worker.stop();
+    await this.#rewriting;
   }
 
   /** Erases what is due, to the end. Never rejects. */
-  look(): Promise<void> {
-    return this.#task.runOnce();
+  async look(): Promise<void> {
+    await this.worker.look();
+    await this.#rewriting;
   }
 
   /** All erasures in progress, here or elsewhere. */
   async list(): Promise<ErasureView[]> {
     const { store } = this.#deps;
     // All at once: one after the other they would take 256 times as long as Redis takes for an answer.
-    const jobs = await Promise.all(ALL_PARTITIONS.map((partition) => store.listQueued({ partition, queue: 'jobs' })));
+    const jobs = await Promise.all(ALL_PARTITIONS.map((partition) => store.listQueued({ partition, queue: QUEUE })));
     const found: ErasureView[] = [];
     for (const job of jobs.flat()) {
       const { job: what, account_id } = decodeStored(job.content) as ErasureJob;
@@ -99,53 +104,46 @@ export class ErasureWorker {
     return found;
   }
 
-  async #run(partitions: readonly number[]): Promise<void> {
-    const { store, members, now, log, rewriteDisk } = this.#deps;
-    const done: { partition: number; id: string }[] = [];
+  /** Takes jobs away whose traces are gone from the disk as well: one rewrite does for all of them. Never rejects. */
+  async #removeErased(): Promise<void> {
+    const { store, log, rewriteDisk } = this.#deps;
+    const erased = this.#erased;
+    if (erased.size === 0) return;
+    this.#erased = new Map();
     try {
-      for (const partition of partitions) {
-        for (let left = true; left && !this.#stopped && done.length < PER_RUN_MAX; ) {
-          const now_ms = now();
-          const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX, holder: members.id };
-          const jobs = await store.lease({ partition, queue: 'jobs' }, due);
-          for (const job of jobs) if (await this.#do(job)) done.push({ partition, id: job.id });
-          left = jobs.length === PER_PARTITION_MAX;
-        }
-      }
-      if (done.length === 0) return;
-      // A job stays until its traces are gone from the disk as well. One rewrite does for all of them.
-      if (!(await rewriteDisk(() => this.#stopped))) return;
-      for (const { partition, id } of done) await store.removeQueued({ partition, queue: 'jobs' }, id);
-      log.info({ jobs: done.length }, 'what accounts and workspaces left behind was erased');
+      if (!(await rewriteDisk(() => this.worker.is_stopping))) return;
+      for (const { partition, name } of erased.values()) await store.removeQueued({ partition, queue: QUEUE }, name);
+      log.info({ jobs: erased.size }, 'what accounts and workspaces left behind was erased');
     } catch (error) {
       if (!isRetryable(error)) log.error({ err: error }, 'erasures could not be brought to an end yet');
     }
   }
 
-  /** Whether it is done. What is cut off comes again when its lease is over. */
-  async #do({ id, content }: Queued): Promise<boolean> {
-    const { log, metrics } = this.#deps;
-    const job = decodeStored(content) as ErasureJob;
-    this.#in_hand.add(id);
-    metrics.erasures.inc();
+  /** False where it was cut off: it comes again when its lease is over. */
+  async #do(job: LeasedMember<ErasureJob>): Promise<'kept' | false> {
+    const { name } = job;
+    this.#in_hand.add(name);
     try {
-      switch (job.job) {
-        case 'erase_account':
-          return await this.#erase(job.account_id);
-        case 'erase_stream':
-          await this.#eraseStream(job);
-          return true;
-        case 'forget_voices':
-          return await this.#repeat(() => this.#deps.actors.contacts(job.account_id).forget_voices(job));
-        default:
-          return unreachable(job);
-      }
-    } catch (error) {
-      if (!isRetryable(error)) log.error({ err: error }, 'an erasure was interrupted; it continues later');
-      return false;
+      if (!(await this.#eraseAllOf(job.content))) return false;
+      this.#erased.set(name, job);
+      return 'kept';
     } finally {
-      this.#in_hand.delete(id);
-      metrics.erasures.dec();
+      this.#in_hand.delete(name);
+    }
+  }
+
+  /** False when it was cut off by our own end. */
+  async #eraseAllOf(job: ErasureJob): Promise<boolean> {
+    switch (job.job) {
+      case 'erase_account':
+        return this.#erase(job.account_id);
+      case 'erase_stream':
+        await this.#eraseStream(job);
+        return true;
+      case 'forget_voices':
+        return this.#repeat(() => this.#deps.actors.contacts(job.account_id).forget_voices(job));
+      default:
+        return unreachable(job);
     }
   }
 
@@ -174,7 +172,7 @@ export class ErasureWorker {
       await this.#eraseList(account_id, { list: grantIndex(epoch), kind: 'grant' });
       await this.#eraseList(account_id, { list: browserSessionIndex(epoch), kind: 'browserSession' });
     }
-    if (this.#stopped) return false;
+    if (this.worker.is_stopping) return false;
     await account.erased();
     return true;
   }
@@ -190,7 +188,7 @@ export class ErasureWorker {
 
   /** Asks until nothing is left; false when it was cut off by our own end. */
   async #repeat(ask: () => Promise<{ left: boolean }>): Promise<boolean> {
-    while (!this.#stopped) {
+    while (!this.worker.is_stopping) {
       const began = performance.now();
       if (!(await ask()).left) return true;
       await rest((performance.now() - began) * REST_FACTOR);
@@ -202,7 +200,7 @@ export class ErasureWorker {
   async #eraseList(account_id: string, { list, kind }: { list: string; kind: ListedKind }): Promise<void> {
     const { actors, store } = this.#deps;
     const place = { owner: account_id, partition: partitionOfId(account_id) };
-    while (!this.#stopped) {
+    while (!this.worker.is_stopping) {
       const members = await store.list(place, list, { descending: false, limit: STEP_MAX });
       if (members.length === 0) return;
       for (const { member } of members) {

@@ -126,7 +126,7 @@ async function mailCode(
 ): Promise<OpenSignIn> {
   const code = await newCode(services, ip, { sign_in_id: id, email });
   const sign_in = await entityOf(services, id).send_code({ email, code });
-  void services.mails.sendDue(partitionOfId(id)); // the page does not wait for it
+  services.mails.due.offerPartitions([partitionOfId(id)]); // the page does not wait for it
   return { id, sign_in };
 }
 

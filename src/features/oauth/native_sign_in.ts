@@ -77,7 +77,7 @@ async function sendCode(
     },
     code,
   });
-  void services.mails.sendDue(partitionOfId(id)); // the answer does not wait for it
+  services.mails.due.offerPartitions([partitionOfId(id)]); // the answer does not wait for it
   const auth_session = deriveToken(keys, 'auth_session', { ...opened, id, counter: 0 });
   const expires_in = LIMITS.auth_session_life_ms / 1000;
   return codeWanted({ auth_session, text: 'Enter the code that was emailed.', expires_in });

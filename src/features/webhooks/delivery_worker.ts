@@ -4,12 +4,12 @@ import { LIMITS } from '../../domain/limits.js';
 import { orRefused } from '../../domain/refusals.js';
 import { holderOf } from '../../domain/webhooks.js';
 import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
-import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { DueTask } from '../../engine/jobs/due_task.js';
+import type { DueMember, DueMembersDeps } from '../../engine/jobs/due_members.js';
+import { DueWorker } from '../../engine/jobs/due_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
-import { type Backlog, isRetryable, type Store } from '../../engine/store/store.js';
+import type { Backlog } from '../../engine/store/store.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import { ConcurrencyLimit } from './concurrency_limit.js';
 import { DeliveryClient } from './delivery_client.js';
@@ -20,7 +20,7 @@ import { ReadyQueue } from './ready_queue.js';
 import { listUnhealthyEndpoints, type UnhealthyEndpoints } from './unhealthy_endpoints.js';
 import type { WebhookSender } from './webhook_sender.js';
 
-const LOOK_EVERY_MS = 1_000;
+const EVERY_MS = 1_000;
 /** An endpoint that was found due is due for others again after this, unless its own commits say otherwise. */
 const FOUND_MS = 5_000;
 const PER_PARTITION_MAX = 64;
@@ -31,18 +31,15 @@ const TAKEN_BACK_AT_ONCE = 16;
 const IDLE_MAX_MS = LIMITS.delivery_timeout_ms + 5_000;
 const IDLE_LOOKS_EVERY_MS = 5;
 
-type DeliveryWorkerDeps = {
-  store: Store;
+type DeliveryWorkerDeps = DueMembersDeps & {
   actors: Actors;
   poster: WebhookSender;
   keys: ServerKeys;
-  poll: DuePoll;
   members: ClusterView;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'info' | 'isLevelEnabled'>;
   /** Null where traces go nowhere. */
   tracing: Tracing | null;
-  now: () => number;
 };
 
 export type DueEndpoint = { endpoint_id: string; since_ms: number };
@@ -53,11 +50,12 @@ export type DueEndpoint = { endpoint_id: string; since_ms: number };
  * flight: a slow one holds only its own slots.
  */
 export class DeliveryWorker {
+  /** Finds endpoints that are due, and wakes their dispatchers. */
+  readonly worker: DueWorker;
   readonly #deps: DeliveryWorkerDeps;
   readonly #limit = new ConcurrencyLimit();
   readonly #dispatchers = new Map<string, EndpointDispatcher>();
   readonly #shared: DispatcherParts;
-  readonly #task: DueTask<void>;
   /** The results of the last requests to each endpoint. */
   readonly activity = new EndpointActivity();
   #due: DueEndpoint[] = [];
@@ -66,8 +64,15 @@ export class DeliveryWorker {
 
   constructor(deps: DeliveryWorkerDeps) {
     this.#deps = deps;
-    const asked = { poll: deps.poll, queue: 'endpoints', every_ms: LOOK_EVERY_MS } as const;
-    this.#task = new DueTask(asked, (partitions) => this.#look(partitions));
+    const work = {
+      ...({ queue: 'endpoints', every_ms: EVERY_MS, at_once: Number.POSITIVE_INFINITY } as const),
+      complaint: 'due endpoints could not be looked for',
+      find: (partition: number, now_ms: number) => this.#lease(partition, now_ms),
+    };
+    this.worker = DueWorker.of(deps, work, async ({ name }) => {
+      this.wake([name]);
+      return false; // what there is to do, its dispatcher knows
+    });
     const { activity } = this;
     this.#shared = {
       work: new EndpointQueue({ ...deps, activity }),
@@ -85,13 +90,13 @@ export class DeliveryWorker {
   }
 
   start(): void {
-    this.#task.start();
+    this.worker.start();
   }
 
   /** Claims nothing more, and waits for what is in flight and for what came of it. */
   async stop(): Promise<void> {
     this.#is_stopped = true;
-    await this.#task.stop();
+    await this.worker.stop();
     await this.#idle();
     for (const dispatcher of this.#dispatchers.values()) dispatcher.stop();
   }
@@ -116,7 +121,7 @@ export class DeliveryWorker {
   /** Posts all that is due now, and gives how many requests that took. */
   async handleDue(): Promise<number> {
     const before = this.#posted;
-    await this.#task.runOnce();
+    await this.worker.look();
     await this.#idle();
     return this.#posted - before;
   }
@@ -135,16 +140,11 @@ export class DeliveryWorker {
     await pMap(found.flat(), look, { concurrency: TAKEN_BACK_AT_ONCE });
   }
 
-  async #look(partitions: readonly number[]): Promise<void> {
-    const { store, now, log } = this.#deps;
-    try {
-      const now_ms = now();
-      const due = { now_ms, again_ms: now_ms + FOUND_MS, limit: PER_PARTITION_MAX };
-      const found = await Promise.all(partitions.map((partition) => store.leaseEndpoints(partition, due)));
-      this.wake(found.flat());
-    } catch (error) {
-      if (!isRetryable(error)) log.error({ err: error }, 'due endpoints could not be looked for');
-    }
+  /** One commit may make very many endpoints due: those of a partition are leased together. */
+  async #lease(partition: number, now_ms: number): Promise<DueMember[]> {
+    const due = { now_ms, again_ms: now_ms + FOUND_MS, limit: PER_PARTITION_MAX };
+    const leased = await this.#deps.store.leaseEndpoints(partition, due);
+    return leased.map((name) => ({ partition, name }));
   }
 
   async #idle(): Promise<void> {

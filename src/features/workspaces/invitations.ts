@@ -74,7 +74,7 @@ export async function invite(
       mail: { mail_id: drawn(0), sealed: sealMail(keys, mail) },
     }),
   );
-  void mails.sendDue(partitionOfId(id)); // the answer does not wait for it
+  mails.due.offerPartitions([partitionOfId(id)]); // the answer does not wait for it
   return invitationView(invitation, { id, name: found.name });
 }
 

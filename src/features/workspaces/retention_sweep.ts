@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { SweepJob } from '../../../actors/actor.js';
 import type { Library, LibrarySweep } from '../../../actors/insights/library_state.js';
 import { isPipelineOutputId, ownerOfPrivateWorkspace, partitionOfId } from '../../domain/ids.js';
@@ -8,21 +7,19 @@ import { DUE_LISTS, type DueList, dueIndex, type Expire, type Expired } from '..
 import { audioKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
-import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { DueTask } from '../../engine/jobs/due_task.js';
+import type { DueMembersDeps } from '../../engine/jobs/due_members.js';
+import type { DueWorker } from '../../engine/jobs/due_worker.js';
+import { type LeasedMember, queueWorker } from '../../engine/jobs/leases.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/runtime_refusals.js';
-import { decodeStored } from '../../engine/store/codec.js';
-import { type Fence, isRetryable, type Queued, type Store } from '../../engine/store/store.js';
+import { type Fence, isRetryable } from '../../engine/store/store.js';
 
-const RUN_EVERY_MS = 15_000;
+const EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */
 const LEASE_MS = 120_000;
 /** A failure that did not come again within this time was mended by another process. */
 const FAILING_FORGOTTEN_MS = 5 * LEASE_MS;
-/** Leased at once, of one partition. */
-const PER_PARTITION_MAX = 10;
 /** Read of a due list at a time. */
 const STEP_MAX = 100;
 /** Chunks or signals that one commit removes: more would hold up others' for longer. */
@@ -30,15 +27,11 @@ const RECORDS_MAX = 64;
 /** After each commit it rests for so many times as long as that took, for the sake of others. */
 const REST_FACTOR = 2.5;
 
-type RetentionSweepDeps = {
-  store: Store;
+type RetentionSweepDeps = DueMembersDeps & {
   actors: Actors;
   blobs: BlobStore;
-  poll: DuePoll;
   members: ClusterView;
   metrics: Metrics;
-  log: Pick<Logger, 'error'>;
-  now: () => number;
   /** Where a stream's transcript is awaited; null where nobody makes one. */
   awaited: (stream_id: string) => Promise<Interval[] | null>;
 };
@@ -52,30 +45,18 @@ type SweepPart = { library_id: string; place: Library; sweep: LibrarySweep; fenc
  * lists say.
  */
 export class RetentionSweep {
+  readonly worker: DueWorker;
   readonly #deps: RetentionSweepDeps;
-  readonly #task: DueTask<number>;
   /** Jobs that failed here: since when, and when last. */
   readonly #failing = new Map<string, { since_ms: number; last_ms: number }>();
-  #stopped = false;
 
   constructor(deps: RetentionSweepDeps) {
     this.#deps = deps;
-    const asked = { poll: deps.poll, queue: 'sweeps', every_ms: RUN_EVERY_MS } as const;
-    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
-  }
-
-  start(): void {
-    this.#task.start();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.#task.stop();
-  }
-
-  /** Does what is due; gives how many parts of sweeps came to their end. Never rejects. */
-  look(): Promise<number> {
-    return this.#task.runOnce();
+    const work = {
+      ...({ queue: 'sweeps', every_ms: EVERY_MS, at_once: 1, lease_ms: LEASE_MS } as const),
+      complaint: 'a retention sweep was interrupted; it goes on later',
+    };
+    this.worker = queueWorker<SweepJob>(deps, work, (job) => this.#do(job));
   }
 
   /** For how long some part of a sweep has failed here, again and again; 0 while none does. */
@@ -86,51 +67,29 @@ export class RetentionSweep {
     return Math.max(0, ...[...this.#failing.values()].map(({ since_ms }) => now_ms - since_ms));
   }
 
-  async #run(partitions: readonly number[]): Promise<number> {
-    const { store, members, now, log } = this.#deps;
-    let done = 0;
+  /** False where it was cut off, or has to wait: it comes again when its lease is over. */
+  async #do({ name, content }: LeasedMember<SweepJob>): Promise<'done' | false> {
+    const { metrics, now } = this.#deps;
     try {
-      for (const partition of partitions) {
-        const place = { partition, queue: 'sweeps' as const };
-        for (let left = true; left && !this.#stopped; ) {
-          const now_ms = now();
-          const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX, holder: members.id };
-          const jobs = await store.lease(place, due);
-          for (const job of jobs) {
-            if (!(await this.#do(job))) continue;
-            await store.removeQueued(place, job.id);
-            done += 1;
-          }
-          left = jobs.length === PER_PARTITION_MAX;
-        }
-      }
+      if (!(await this.#sweep(content))) return false;
+      metrics.retention_parts.inc();
+      this.#failing.delete(name);
+      return 'done';
     } catch (error) {
-      if (!isRetryable(error)) log.error({ err: error }, 'sweeps could not be looked for');
+      const now_ms = now();
+      this.#failing.set(name, { since_ms: this.#failing.get(name)?.since_ms ?? now_ms, last_ms: now_ms });
+      throw error;
     }
-    return done;
   }
 
-  /** Whether it is done. What is cut off, or has to wait, comes again when its lease is over. */
-  async #do({ id, content }: Queued): Promise<boolean> {
-    const { actors, log } = this.#deps;
-    const { library_id, sweep_id } = decodeStored(content) as SweepJob;
-    try {
-      const part = await this.#part(library_id, sweep_id);
-      if (part === 'waits') return false;
-      if (part !== null) {
-        for (const list of Object.keys(DUE_LISTS) as DueList[])
-          if (DUE_LISTS[list] in part.sweep.cutoffs && !(await this.#walk(list, part))) return false;
-        await actors.library(library_id).drain({ sweep_id });
-      }
-      this.#deps.metrics.retention_parts.inc();
-      this.#failing.delete(id);
-      return true;
-    } catch (error) {
-      const now_ms = this.#deps.now();
-      this.#failing.set(id, { since_ms: this.#failing.get(id)?.since_ms ?? now_ms, last_ms: now_ms });
-      if (!isRetryable(error)) log.error({ err: error }, 'a retention sweep was interrupted; it goes on later');
-      return false;
-    }
+  async #sweep({ library_id, sweep_id }: SweepJob): Promise<boolean> {
+    const part = await this.#part(library_id, sweep_id);
+    if (part === 'waits') return false;
+    if (part === null) return true;
+    for (const list of Object.keys(DUE_LISTS) as DueList[])
+      if (DUE_LISTS[list] in part.sweep.cutoffs && !(await this.#walk(list, part))) return false;
+    await this.#deps.actors.library(library_id).drain({ sweep_id });
+    return true;
   }
 
   /** Null when there is nothing to do any more. */
@@ -178,7 +137,7 @@ export class RetentionSweep {
     const fences: Fence[] = [...part.fences, { fence: 'open', id: member }];
     const steps = this.#steps(list, { member, workspace_id: place.workspace_id, expire, fences });
     for (let began = performance.now(); ; began = performance.now()) {
-      if (this.#stopped) return 'stopped';
+      if (this.worker.is_stopping) return 'stopped';
       try {
         const step = await steps.next();
         if (step.done === true) break;

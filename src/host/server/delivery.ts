@@ -7,14 +7,14 @@ import type { ClusterProcesses } from '../../engine/cluster/cluster_processes.js
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import type { DueWorker } from '../../engine/jobs/due_worker.js';
 import { MailSender } from '../../engine/mail/mail_sender.js';
-import { MailWorker } from '../../engine/mail/mail_worker.js';
+import { mailWorker } from '../../engine/mail/mail_worker.js';
 import { outboxFolder } from '../../engine/mail/outbox_folder.js';
 import { OutboxMailer } from '../../engine/mail/outbox_mailer.js';
 import { SmtpMailer } from '../../engine/mail/smtp_mailer.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { rewriteAppendOnlyFile } from '../../engine/process/redis_rewrite.js';
 import { OutboxRelay } from '../../engine/runtime/outbox_relay.js';
-import { ReminderWorker } from '../../engine/runtime/reminder_worker.js';
+import { reminderWorker } from '../../engine/runtime/reminder_worker.js';
 import type { AudioDecoders } from '../../engine/speech/audio_decoders.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../../engine/speech/speech_process.js';
@@ -42,7 +42,7 @@ import {
 import type { TranscriptionJobs } from '../../features/transcripts/transcription_jobs.js';
 import { DeliveryWorker } from '../../features/webhooks/delivery_worker.js';
 import { EndpointTests } from '../../features/webhooks/endpoint_test.js';
-import { EventRetention } from '../../features/webhooks/event_retention.js';
+import { eventRetention } from '../../features/webhooks/event_retention.js';
 import { Takeover } from '../../features/webhooks/takeover.js';
 import { WebhookSender } from '../../features/webhooks/webhook_sender.js';
 import { RetentionSweep } from '../../features/workspaces/retention_sweep.js';
@@ -57,7 +57,7 @@ const DUE_ROUNDS_MAX = 1_000;
 /** The services that run without a request: mails, webhooks, reminders, sweeps. */
 export type DeliveryServices = {
   mail: MailSender;
-  mails: MailWorker;
+  mails: DueWorker;
   erasures: ErasureWorker;
   deliveries: DeliveryWorker;
   endpoint_tests: EndpointTests;
@@ -104,15 +104,15 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const mail = openMail(start, now);
   metrics.pools.add(mail.pool);
   const relay = new OutboxRelay({ store, runtime, poll, metrics, log });
-  const reminders = new ReminderWorker({ store, runtime, poll, metrics, log, now });
-  const mails = new MailWorker({ store, mail, keys, poll, members, metrics, now });
+  const reminders = reminderWorker({ store, runtime, poll, metrics, log, now });
+  const mails = mailWorker({ store, mail, keys, poll, members, metrics, log, now });
   const rewriteDisk = (stopped: () => boolean) => rewriteAll(redis, { log, stopped });
-  const erasures = new ErasureWorker({ store, actors, blobs, poll, members, metrics, log, now, rewriteDisk });
+  const erasures = new ErasureWorker({ store, actors, blobs, poll, members, log, now, rewriteDisk });
   const poster = await openPoster(start);
   const deliveries = new DeliveryWorker({ store, actors, poster, keys, poll, members, metrics, log, tracing, now });
   const endpoint_tests = new EndpointTests(poster, { on: settings.rate_limits });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
-  const event_retention = new EventRetention({ store, poll, metrics, log, certain: clock.certain });
+  const event_retention = eventRetention({ store, poll, metrics, log, certain: clock.certain });
   const turns = new SweepSchedule(redis);
   const lost_audio = new MissingAudio({ actors, blobs, log, now });
   const audio_sweep = new AudioSweep({ turns, actors, blobs, lost_audio, metrics, log, now });
@@ -145,7 +145,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const announcements = new Announcements({ store, actors, poll, log, now, speakersChanged });
   const speech_withdrawal = new SpeechWithdrawal({ store, actors, runtime, poll, log, now });
   const takeover = new Takeover({ store, poll, members, deliveries, log, now });
-  const sweeps = [event_retention, retention, audio_sweep];
+  const sweeps = [event_retention, retention.worker, audio_sweep];
   const workers = [
     mails,
     reminders,
@@ -171,7 +171,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
       const posted = await deliveries.handleDue();
       await erasures.look();
       await event_retention.look();
-      const swept = await retention.look();
+      const swept = await retention.worker.look();
       if (fired === 0 && posted === 0 && swept === 0) break;
     }
     await audio_sweep.look();
@@ -215,10 +215,11 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
 /** Starts a worker, and stops it before what it was made of. */
 export function startWorker(
   { shutdown }: Pick<Start, 'shutdown'>,
-  worker: DueWorker | { start(): void; stop(): Promise<void> },
+  worker: DueWorker | { worker?: DueWorker; start(): void; stop(): Promise<void> },
   metrics: Metrics,
 ): void {
-  if ('places' in worker) metrics.addWorker(worker);
+  const counted = 'places' in worker ? worker : worker.worker;
+  if (counted !== undefined) metrics.addWorker(counted);
   worker.start();
   shutdown.add(() => worker.stop());
 }

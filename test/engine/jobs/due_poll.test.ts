@@ -1,7 +1,6 @@
 import t from 'tap';
 import { PARTITIONS } from '../../../src/domain/ids.js';
 import { DuePoll } from '../../../src/engine/jobs/due_poll.js';
-import { DueTask } from '../../../src/engine/jobs/due_task.js';
 import { type DueQuestion, type DueQueue, StoreUnavailable } from '../../../src/engine/store/store.js';
 
 const START_MS = 1_000_000;
@@ -177,39 +176,4 @@ t.test('what can not be told counts as due for whoever asks, and waits for the n
   state.error = null;
   await ticks(1);
   t.same(found, [5]);
-});
-
-t.test('a task looks where a poll found something, and everywhere when asked; never twice at a time', async (t) => {
-  const { poll, put, ticks } = pollOf();
-  put('mails', 3, 0);
-  put('mails', 9, 0);
-  const looks: (readonly number[])[] = [];
-  let end = () => {};
-  const task = new DueTask({ poll, queue: 'mails', every_ms: 1_000 }, (partitions) => {
-    looks.push(partitions);
-    return new Promise<void>((resolve) => {
-      end = resolve;
-    });
-  });
-  task.start();
-  await ticks(1);
-  t.same(looks, [[3, 9]]);
-  await ticks(1);
-  t.equal(looks.length, 1, 'the one in progress comes first');
-  const asked = task.runOnce();
-  end();
-  await new Promise((resolve) => setImmediate(resolve));
-  t.same(
-    looks,
-    [
-      [3, 9],
-      [3, 9],
-    ],
-    'whoever asks gets one that began later',
-  );
-  end();
-  await asked;
-  await task.stop();
-  await ticks(1);
-  t.equal(looks.length, 2, 'and then no more');
 });

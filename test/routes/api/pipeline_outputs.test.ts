@@ -224,7 +224,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
     const asked = { workspace_id, sweep_id: 'test', began_at_ms: clock.now(), cutoffs: { transcripts: clock.now() } };
     t.ok(began_at_ms < asked.began_at_ms);
     await library.sweep(asked);
-    await retention.look();
+    await retention.worker.look();
     t.equal(await ann.says('GET', `/turns/${turn?.id}`), '410 CONTENT_EXPIRED');
     t.same([(await recording.turns()).length, (await outputTurns(recording)).length], [0, 0]);
 

@@ -128,7 +128,7 @@ async function sweep(person: Person, cutoffs: Record<string, number | null>): Pr
   const began_at_ms = spool.server.services.clock.now();
   const asked = { workspace_id: person.workspace, sweep_id: `test ${began_at_ms}`, began_at_ms, cutoffs };
   await library.sweep(asked);
-  await spool.server.services.retention.look();
+  await spool.server.services.retention.worker.look();
   await until('it is counted', async () => {
     return (await library.view()).sweep === null;
   });

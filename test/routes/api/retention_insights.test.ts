@@ -85,7 +85,7 @@ async function sweep(account: TestAccount, workspace_id: string, insights: numbe
   const began_at_ms = clock.now();
   const asked = { workspace_id, sweep_id: `test ${began_at_ms}`, began_at_ms, cutoffs: { insights } };
   await library.sweep(asked);
-  await retention.look();
+  await retention.worker.look();
   await until('it is counted', async () => {
     return (await library.view()).sweep === null;
   });

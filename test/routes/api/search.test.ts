@@ -266,7 +266,7 @@ await t.test('K-105 what retention removes is found no more', async (t) => {
   await spool.operator.advanceClock(3 * 24 * 3_600_000);
   ann.app.access_token = (await spool.signIn(ann.email)).session.access_token;
   await until('all turns are removed', async () => {
-    await spool.server.services.retention.look();
+    await spool.server.services.retention.worker.look();
     return (await ann.ask<{ items: Turn[] }>('GET', `/turns?workspace_id=${workspace_id}`)).items.length === 0;
   });
   t.same(await found('budget'), []);

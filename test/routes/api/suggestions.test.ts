@@ -405,7 +405,7 @@ await t.test('K-083 I-019 what retention removed reads expired, and what rests o
   await spool.operator.advanceClock(3 * DAY_MS);
   const again = await TestAccount.open(spool, 'ann@x.test');
   await until('it is removed', async () => {
-    await retention.look();
+    await retention.worker.look();
     return (await one('Read on', again)).evidence[0]?.state !== 'available';
   });
   const { evidence } = await one('Read on', again);
