@@ -8,7 +8,7 @@ import { every } from '../time/periodic_timer.js';
 const TICK_MS = 1_000;
 /** The same where nothing is known to fall due before. */
 const IDLE_TICK_MS = 2_000;
-/** A partition in which something stays due has its turn again after a worker's interval, whichever tick that meets. */
+/** A partition in which something stays due is asked again after a worker's interval, whichever tick that meets. */
 const HALF_TICK_MS = TICK_MS / 2;
 /** Own partitions are asked so rarely, where nothing is known to fall due before: others make something due there as well. */
 const OWN_EVERY_MS = 5_000;
@@ -29,10 +29,10 @@ type DuePollDeps = {
 };
 
 type Look = (partitions: readonly number[]) => void;
-/** `queue`: null where all partitions are looked at that have their turn. */
+/** `queue`: null where all partitions are looked at. */
 type Polled = { queue: DueQueue | null; every_ms: number; look: Look };
 
-/** A queue that a worker polls, and when its own partitions have their next turn by what is known of them. */
+/** A queue that a worker polls, and when its own partitions are asked next by what is known of them. */
 class PolledQueue {
   readonly queue: DueQueue;
   readonly every_ms: number;
@@ -46,26 +46,26 @@ class PolledQueue {
     this.look = look;
   }
 
-  /** Not later than the first turn of all; 0 at first, when all are asked. */
+  /** Not later than the first partition is asked; 0 at first, when all are. */
   get first_ms(): number {
     return this.#first_ms;
   }
 
-  /** The partition has its turn at this time, or before. */
-  turnAt(partition: number, at_ms: number): void {
+  /** The partition is asked at this time, or before. */
+  askAt(partition: number, at_ms: number): void {
     if (at_ms < (this.#next_ms[partition] as number)) this.#next_ms[partition] = at_ms;
     if (at_ms < this.#first_ms) this.#first_ms = at_ms;
   }
 
-  /** All of them have their turn, and none from now on but what is noted. */
+  /** Takes all of these. None is asked from now on but what is noted. */
   takeAll(partitions: readonly number[]): readonly number[] {
     this.#next_ms.fill(Number.POSITIVE_INFINITY);
     this.#first_ms = Number.POSITIVE_INFINITY;
     return partitions;
   }
 
-  /** Those whose turn it is; the same holds for them. */
-  takeTurns(partitions: readonly number[], now_ms: number): readonly number[] {
+  /** Takes those that are to be asked by now; none of them is asked from now on but what is noted. */
+  takeDue(partitions: readonly number[], now_ms: number): readonly number[] {
     if (this.#first_ms > now_ms) return NONE;
     const taken = partitions.filter((partition) => (this.#next_ms[partition] as number) <= now_ms);
     for (const partition of taken) this.#next_ms[partition] = Number.POSITIVE_INFINITY;
@@ -115,7 +115,7 @@ export class DuePoll {
     await this.#asking;
   }
 
-  /** Asks for those whose turn it is, unless that is being done. Never rejects. */
+  /** Asks about the partitions that are to be asked by now, unless that is being done. Never rejects. */
   tick(): Promise<void> {
     this.#asking ??= this.#tick().finally(() => {
       this.#asking = null;
@@ -141,7 +141,7 @@ export class DuePoll {
     const now_ms = this.#deps.now();
     for (const polled of this.#queues) {
       if (!isSame(polled.queue, queue)) continue;
-      polled.turnAt(partition, at_ms > now_ms ? at_ms : now_ms + polled.every_ms - HALF_TICK_MS);
+      polled.askAt(partition, at_ms > now_ms ? at_ms : now_ms + polled.every_ms - HALF_TICK_MS);
       if (this.#tick_every_ms === IDLE_TICK_MS) this.#tickAsNeeded();
     }
   }
@@ -161,22 +161,22 @@ export class DuePoll {
     const is_first = this.#ticked_ms === null;
     const since_ms = this.#ticked_ms ?? now_ms - TICK_MS;
     this.#ticked_ms = now_ms;
-    const isTurn = (every_ms: number) => is_first || hasTurn(every_ms, since_ms, now_ms);
-    const isTurnOfOthers = (every_ms: number) =>
-      hasTurn(othersEvery(every_ms), since_ms + this.#others_from_ms, now_ms + this.#others_from_ms);
+    const isTime = (every_ms: number) => is_first || hasPassed(every_ms, since_ms, now_ms);
+    const isTimeForOthers = (every_ms: number) =>
+      hasPassed(othersEvery(every_ms), since_ms + this.#others_from_ms, now_ms + this.#others_from_ms);
     this.#readOwnership();
     for (const { every_ms, look } of this.#unasked) {
-      const own = isTurn(every_ms) ? this.#own : NONE;
-      const others = isTurnOfOthers(every_ms) ? this.#others : NONE;
+      const own = isTime(every_ms) ? this.#own : NONE;
+      const others = isTimeForOthers(every_ms) ? this.#others : NONE;
       if (own.length + others.length > 0) look(others.length === 0 ? own : [...own, ...others]);
     }
     const questions: Question[] = [];
     for (const asked of this.#queues) {
       const { queue, every_ms } = asked;
-      const are_all = isTurn(Math.max(every_ms, OWN_EVERY_MS));
-      const own = are_all ? asked.takeAll(this.#own) : asked.takeTurns(this.#own, now_ms);
+      const are_all = isTime(Math.max(every_ms, OWN_EVERY_MS));
+      const own = are_all ? asked.takeAll(this.#own) : asked.takeDue(this.#own, now_ms);
       if (own.length > 0) questions.push({ asked, queue, partitions: own, are_own: true });
-      if (this.#others.length > 0 && isTurnOfOthers(every_ms))
+      if (this.#others.length > 0 && isTimeForOthers(every_ms))
         questions.push({ asked, queue, partitions: this.#others, are_own: false });
     }
     if (questions.length > 0) await this.#ask(questions);
@@ -208,14 +208,14 @@ export class DuePoll {
         for (const { partition, at_ms } of answers[nth] ?? []) {
           const is_due = at_ms <= (are_own ? now_ms : now_ms - OTHERS_LATE_MS);
           if (is_due) due.push(partition);
-          if (are_own) asked.turnAt(partition, is_due ? now_ms + asked.every_ms - HALF_TICK_MS : at_ms);
+          if (are_own) asked.askAt(partition, is_due ? now_ms + asked.every_ms - HALF_TICK_MS : at_ms);
         }
         found.set(asked, due);
       }
       for (const [{ look }, partitions] of found) if (partitions.length > 0) look(partitions);
     } catch (error) {
       // Storage is away: the next tick asks again.
-      for (const { asked, partitions } of questions) for (const partition of partitions) asked.turnAt(partition, 0);
+      for (const { asked, partitions } of questions) for (const partition of partitions) asked.askAt(partition, 0);
       if (!isRetryable(error)) log.error({ err: error }, 'what is due could not be looked for');
     }
   }
@@ -232,7 +232,7 @@ export class DuePoll {
       if (owns === this.#owned[partition]) continue;
       has_changed = true;
       this.#owned[partition] = owns;
-      if (owns === 1) for (const asked of this.#queues) asked.turnAt(partition, 0);
+      if (owns === 1) for (const asked of this.#queues) asked.askAt(partition, 0);
     }
     if (!has_changed) return;
     this.#own = ALL_PARTITIONS.filter((partition) => this.#owned[partition] === 1);
@@ -240,8 +240,8 @@ export class DuePoll {
   }
 }
 
-/** Whether something that has its turn every so often had it between these times; at every tick, where that is so often. */
-function hasTurn(every_ms: number, since_ms: number, now_ms: number): boolean {
+/** Whether a multiple of this interval passed between these times; true at every tick, where it is that short. */
+function hasPassed(every_ms: number, since_ms: number, now_ms: number): boolean {
   return every_ms <= TICK_MS || Math.floor(since_ms / every_ms) !== Math.floor(now_ms / every_ms);
 }
 

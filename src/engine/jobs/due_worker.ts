@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { partitionOfId } from '../../domain/ids.js';
 import { NoPlace, SharedPool } from '../pools/shared_pool.js';
 import { type DueMember, DueMembers, type DueMembersDeps, type DueMembersOptions } from './due_members.js';
-import { PeriodicTask } from './periodic_task.js';
+import { SerialTask } from './serial_task.js';
 
 /** A request waits at most so long for what it has caused. */
 const OFFER_WAIT_MAX_MS = 2_000;
@@ -44,7 +44,7 @@ export class DueWorker<Member extends DueMember = DueMember> {
   readonly counts: DueCounts = { done: 0, nothing: 0, failed: 0 };
   readonly #options: DueWorkerOptions;
   readonly #workOn: WorkOn<Member>;
-  readonly #look = new PeriodicTask(() => this.#begin());
+  readonly #look = new SerialTask(() => this.#begin());
   readonly #stopping = new AbortController();
   /** Members with something due, and what is done for them. */
   readonly #under_way = new Map<string, Promise<void>>();

@@ -139,6 +139,8 @@ export function dueKey(queue: DueQueue, keys: PartitionKeys): string {
       return keys.dueEndpoints;
     case 'event_logs':
       return keys.oldestEvents;
+    case 'audio_sweeps':
+      return keys.sweeps;
     case 'outbox':
       return keys.outbox;
     default:

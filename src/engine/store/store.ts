@@ -46,7 +46,13 @@ export type QueueName = (typeof QUEUES)[number];
 /** A queue of which workers ask what is due. The order of an index's members is when they are due. */
 export type DueQueue = TimedQueue | 'outbox';
 /** One of which each member has its time. `event_logs`: accounts by their oldest event. */
-export type TimedQueue = QueueName | 'reminders' | 'endpoints' | 'event_logs' | { owner: string; index: string };
+export type TimedQueue =
+  | QueueName
+  | 'reminders'
+  | 'endpoints'
+  | 'event_logs'
+  | 'audio_sweeps'
+  | { owner: string; index: string };
 export type DueQuestion = { queue: DueQueue; partitions: readonly number[] };
 /** When the first is due of what waits in a queue of a partition; 0 of an outbox, where all is due. */
 export type DueTime = { partition: number; at_ms: number };

@@ -5,22 +5,21 @@ import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
 import { audioKey, partitionFolder, placedBytes, streamFolder } from '../../engine/blobs/blob_keys.js';
 import type { AppendedBytes, BlobStore } from '../../engine/blobs/blob_store.js';
-import { PeriodicTask } from '../../engine/jobs/periodic_task.js';
+import type { DueMembersDeps } from '../../engine/jobs/due_members.js';
+import { DueWorker } from '../../engine/jobs/due_worker.js';
+import { prolonging } from '../../engine/jobs/leases.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { randomBytes } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import { isRetryable } from '../../engine/store/store.js';
-import type { SweepSchedule } from '../../engine/store/sweep_schedule.js';
+import type { AudioSweeps } from '../../engine/store/audio_sweeps.js';
 import { AccountBytes } from './account_bytes.js';
 import type { MissingAudio } from './missing_audio.js';
 
 const AUDIO_SWEEP_EVERY_MS = 86_400_000; // ours: each partition's bytes are held against its chunks so often
 
-const RUN_EVERY_MS = 60_000;
-/** Partitions taken at a time. */
-const TURNS_MAX = 32;
-/** A sweep that was cut off is tried again after this. */
-const AGAIN_MS = 10 * 60_000;
+const EVERY_MS = 60_000;
+/** Another process takes a sweep over after this, and one that was cut off is tried again. */
+const LEASE_MS = 10 * 60_000;
 const PAGE_MAX = 200;
 /** Named in one line of the log. */
 const NAMED_MAX = 10;
@@ -33,14 +32,15 @@ const STREAMS = 'streams';
 /** The sweep over bytes that lie beside those of other streams. */
 const APPENDED = 'appended';
 
-type AudioSweepDeps = {
-  turns: SweepSchedule;
+type AudioSweepDeps = DueMembersDeps & {
+  sweeps: AudioSweeps;
+  /** Ids of all streams, some perhaps twice. */
+  streamIds: () => AsyncIterable<string>;
   actors: Actors;
   blobs: BlobStore;
   lost_audio: MissingAudio;
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
-  now: () => number;
 };
 
 /** A stream that gives no answer, such as a quarantined one: its files are left alone. */
@@ -54,67 +54,45 @@ class UnusableStream extends Error {
  * upload that was in progress. Chunks whose bytes are not there are reported; nothing can bring them back.
  */
 export class AudioSweep {
+  readonly worker: DueWorker;
   readonly #deps: AudioSweepDeps;
-  readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
-  #stopped = false;
+  #is_refusal_logged = false;
 
   constructor(deps: AudioSweepDeps) {
     this.#deps = deps;
+    const work = {
+      ...({ queue: 'audio_sweeps', every_ms: EVERY_MS, at_once: 1 } as const),
+      complaint: 'audio could not be swept; it is tried again',
+    };
+    this.worker = DueWorker.of(deps, work, ({ name }) => this.#sweep(name));
   }
 
-  start(): void {
-    this.#task.start();
+  /** Makes each sweep due within a day that never was. */
+  schedule(): Promise<void> {
+    return this.#deps.sweeps.schedule(spread(this.#deps.now()));
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.#task.stop();
+  /** False where another process has the sweep, or it was cut off. */
+  async #sweep(name: string): Promise<boolean> {
+    const { sweeps, metrics, now } = this.#deps;
+    const now_ms = now();
+    if (!(await sweeps.lease(name, { now_ms, again_ms: now_ms + LEASE_MS }))) return false;
+    if (!(await this.#isOurs())) return false;
+    await prolonging(
+      () => sweeps.postpone(name, now() + LEASE_MS),
+      () => this.#sweepBytes(name),
+    );
+    if (this.worker.is_stopping) return false;
+    await sweeps.postpone(name, now() + AUDIO_SWEEP_EVERY_MS);
+    metrics.audio_sweeps.inc();
+    return true;
   }
 
-  /** Sweeps what is due. Never rejects. */
-  look(): Promise<void> {
-    return this.#task.runOnce();
-  }
-
-  async #run(): Promise<void> {
-    const { turns, log, now } = this.#deps;
-    try {
-      await turns.schedule(spread(now()));
-      while (!this.#stopped) {
-        const taken = await turns.take({ now_ms: now(), limit: TURNS_MAX });
-        if (taken.length === 0) return;
-        await this.#sweepAll(taken);
-      }
-    } catch (error) {
-      if (!isRetryable(error)) log.error({ err: error }, 'audio could not be swept; it is tried again');
-    }
-  }
-
-  async #sweepAll(names: string[]): Promise<void> {
-    const { turns, blobs, metrics, log, now } = this.#deps;
-    const done = new Set<string>();
-    try {
-      if (!(await this.#isOurs())) return;
-      const folders = new Set(await blobs.partitions());
-      for (const name of names) {
-        try {
-          if (name === STREAMS) await this.#sweepStreams();
-          else if (name === APPENDED) await this.#sweepAppended();
-          else if (folders.has(partitionFolder(Number(name)))) await this.#sweepPartition(Number(name));
-        } catch (error) {
-          if (isRetryable(error)) throw error;
-          log.error({ err: error, name }, 'audio could not be swept; it is tried again');
-          continue;
-        }
-        if (this.#stopped) return;
-        done.add(name);
-        metrics.audio_sweeps.inc();
-      }
-    } finally {
-      const now_ms = now();
-      const wait_ms = (name: string) => (done.has(name) ? AUDIO_SWEEP_EVERY_MS : AGAIN_MS);
-      await turns.schedule(names.map((name) => ({ name, at_ms: now_ms + wait_ms(name) })));
-    }
+  async #sweepBytes(name: string): Promise<void> {
+    if (name === STREAMS) return this.#sweepStreams();
+    if (name === APPENDED) return this.#sweepAppended();
+    const folders = await this.#deps.blobs.partitions();
+    if (folders.includes(partitionFolder(Number(name)))) await this.#sweepPartition(Number(name));
   }
 
   /**
@@ -122,13 +100,15 @@ export class AudioSweep {
    * if nobody claimed them.
    */
   async #isOurs(): Promise<boolean> {
-    const { turns, blobs, log } = this.#deps;
-    const name = await turns.owner(Buffer.from(randomBytes(12)).toString('base64url'));
-    if ((await blobs.claim(name)) === name) return true;
-    log.error(
-      'audio is not swept: the blob store belongs to another Redis, or this one lost its data; see .owner there',
-    );
-    return false;
+    const { sweeps, blobs, log } = this.#deps;
+    const name = await sweeps.owner(Buffer.from(randomBytes(12)).toString('base64url'));
+    const is_ours = (await blobs.claim(name)) === name;
+    if (!is_ours && !this.#is_refusal_logged)
+      log.error(
+        'audio is not swept: the blob store belongs to another Redis, or this one lost its data; see .owner there',
+      );
+    this.#is_refusal_logged = !is_ours;
+    return is_ours;
   }
 
   async #sweepPartition(partition: number): Promise<void> {
@@ -140,7 +120,7 @@ export class AudioSweep {
     const account_bytes = new AccountBytes(this.#deps);
     const seen = { stream_id: '', is_gone: false };
     for await (const key of blobs.list(folder)) {
-      if (this.#stopped) return;
+      if (this.worker.is_stopping) return;
       const id = streamOf(key);
       const of_account = id === null ? await account_bytes.removeUnclaimed(key) : null;
       if (id === null && of_account === null) continue; // not ours to judge
@@ -168,9 +148,8 @@ export class AudioSweep {
 
   /** Goes through all streams. */
   async #sweepStreams(): Promise<void> {
-    const { turns } = this.#deps;
-    for await (const stream_id of turns.streamIds()) {
-      if (this.#stopped) return;
+    for await (const stream_id of this.#deps.streamIds()) {
+      if (this.worker.is_stopping) return;
       const began = performance.now();
       const stream = await this.#view(stream_id);
       if (stream === null || stream === 'unusable') continue;
@@ -196,14 +175,14 @@ export class AudioSweep {
       unclaimed.delete(name);
       if (isStored(chunk) && !present.has(name) && !(await blobs.has(key))) missing.push(chunk.chunk_id);
     }
-    if (this.#stopped) return;
+    if (this.worker.is_stopping) return;
     for (const name of unclaimed) await this.#removeOld(`${streamFolder(stream_id)}/${name}`);
     const still = missing.length === 0 ? null : await this.#view(stream_id);
     if (still !== null && still !== 'unusable' && still.stored_chunks > 0) this.#report(stream_id, missing);
   }
 
   async *#chunks(stream_id: string): AsyncGenerator<Chunk> {
-    for (let after: { order: number; id: string } | undefined; !this.#stopped; ) {
+    for (let after: { order: number; id: string } | undefined; !this.worker.is_stopping; ) {
       const range = { after, limit: PAGE_MAX };
       const page = await this.#deps.actors.stream(stream_id).list_chunks({ range }).catch(absent);
       const listed = page?.chunks ?? [];
@@ -222,7 +201,7 @@ export class AudioSweep {
     for await (const count of blobs.sweepAppended(LIMITS.audio_orphan_age_ms, claims)) {
       removed += count;
       metrics.audio_removed.inc(count);
-      if (this.#stopped) return;
+      if (this.worker.is_stopping) return;
       await restAfter(began);
       began = performance.now();
     }
@@ -271,7 +250,7 @@ function streamOf(key: string): string | null {
   return isId(id) && partitionFolder(partitionOfId(id)) === partition ? id : null;
 }
 
-/** When each is due that was never swept: one after the other over a whole turn, so that none is a burden. */
+/** When each is due that was never swept: one after the other over a day, so that none is a burden. */
 function spread(now_ms: number): { name: string; at_ms: number }[] {
   const step_ms = AUDIO_SWEEP_EVERY_MS / (PARTITIONS + 2);
   const names = [...Array.from({ length: PARTITIONS }, (_, partition) => String(partition)), STREAMS, APPENDED];

@@ -3,7 +3,6 @@ import type { RangeQuery } from '../../../actors/actor.js';
 import { orRefused } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { isRetryable } from '../../engine/store/store.js';
-import type { SweepSchedule } from '../../engine/store/sweep_schedule.js';
 
 const DAY_MS = 86_400_000;
 /** Streams of the last days that are held in memory while they are gone through. */
@@ -14,7 +13,8 @@ const REST_MAX_MS = 200;
 const RETRY_MS = 30_000;
 
 type TranscriptionBacklogDeps = {
-  turns: Pick<SweepSchedule, 'streamIds'>;
+  /** Ids of all streams, some perhaps twice. */
+  streamIds: () => AsyncIterable<string>;
   actors: Actors;
   log: Pick<Logger, 'error' | 'info'>;
   now: () => number;
@@ -48,12 +48,12 @@ export class TranscriptionBacklog {
   }
 
   async #run(): Promise<void> {
-    const { turns, log, now, days } = this.#deps;
+    const { streamIds, log, now, days } = this.#deps;
     if (days === 0) return;
     const since_ms = now() - days * DAY_MS;
     try {
       const ids = new Set<string>();
-      for await (const id of turns.streamIds()) {
+      for await (const id of streamIds()) {
         if (this.#is_stopped || ids.size >= STREAMS_MAX) break;
         if (madeAt(id) >= since_ms) ids.add(id);
       }

@@ -18,8 +18,9 @@ import { reminderWorker } from '../../engine/runtime/reminder_worker.js';
 import type { AudioDecoders } from '../../engine/speech/audio_decoders.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../../engine/speech/speech_process.js';
+import { AudioSweeps } from '../../engine/store/audio_sweeps.js';
 import { nodesOf } from '../../engine/store/redis_connection.js';
-import { SweepSchedule } from '../../engine/store/sweep_schedule.js';
+import { streamIds } from '../../engine/store/stream_ids.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import { ErasureWorker } from '../../features/accounts/erasures.js';
 import type { InsightServices } from '../../features/insights/library/insight_services.js';
@@ -48,7 +49,7 @@ import { WebhookSender } from '../../features/webhooks/webhook_sender.js';
 import { RetentionSweep } from '../../features/workspaces/retention_sweep.js';
 import { openEmbeddings } from './embeddings.js';
 import { openInsights } from './insights.js';
-import { CannotStart, type Start } from './start.js';
+import { CannotStart, ofStorage, type Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
 import { openTranscription } from './transcription.js';
 
@@ -113,15 +114,20 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const endpoint_tests = new EndpointTests(poster, { on: settings.rate_limits });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
   const event_retention = eventRetention({ store, poll, metrics, log, certain: clock.certain });
-  const turns = new SweepSchedule(redis);
+  const allStreamIds = () => streamIds(redis);
   const lost_audio = new MissingAudio({ actors, blobs, log, now });
-  const audio_sweep = new AudioSweep({ turns, actors, blobs, lost_audio, metrics, log, now });
+  const audio_sweep = new AudioSweep({
+    ...{ store, actors, blobs, poll, lost_audio, metrics, log, now },
+    sweeps: new AudioSweeps(redis),
+    streamIds: allStreamIds,
+  });
+  await ofStorage(audio_sweep.schedule());
   const is_worker = settings.chunk_worker;
   const further = furtherEngines(settings.engines_file);
   const insights = openInsights(start, { ...deps, further: further.insights });
   const transcription = openTranscription(start, {
     ...deps,
-    turns,
+    streamIds: allStreamIds,
     lost_audio,
     further: further.transcription,
     insights: insights.insights.made_by !== null,
@@ -145,7 +151,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const announcements = new Announcements({ store, actors, poll, log, now, speakersChanged });
   const speech_withdrawal = new SpeechWithdrawal({ store, actors, runtime, poll, log, now });
   const takeover = new Takeover({ store, poll, members, deliveries, log, now });
-  const sweeps = [event_retention, retention.worker, audio_sweep];
+  const sweeps = [event_retention, retention.worker, audio_sweep.worker];
   const workers = [
     mails,
     reminders,
@@ -174,7 +180,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
       const swept = await retention.worker.look();
       if (fired === 0 && posted === 0 && swept === 0) break;
     }
-    await audio_sweep.look();
+    await audio_sweep.worker.look();
     await imports.look();
     if (is_worker) await processing.worker.look();
     await transcription.look();

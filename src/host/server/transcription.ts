@@ -4,7 +4,6 @@ import { closeEngines } from '../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../../engine/speech/speech_process.js';
-import type { SweepSchedule } from '../../engine/store/sweep_schedule.js';
 import type { MissingAudio } from '../../features/recordings/missing_audio.js';
 import { TranscriptionBacklog } from '../../features/transcripts/backlog.js';
 import { transcriptionWorker } from '../../features/transcripts/content_worker.js';
@@ -21,7 +20,7 @@ type OpenTranscriptionDeps = Pick<Entities, 'store' | 'actors'> &
     lost_audio: MissingAudio;
     poll: DuePoll;
     metrics: Metrics;
-    turns: SweepSchedule;
+    streamIds: () => AsyncIterable<string>;
     insights: boolean;
     further: EnginesFile['transcription'];
     speech: SpeechProcess;
@@ -39,7 +38,7 @@ export function openTranscription(
     lost_audio,
     poll,
     metrics,
-    turns,
+    streamIds,
     insights,
     further,
     speech,
@@ -78,7 +77,9 @@ export function openTranscription(
   const transcriber = transcriberShown(settings, further);
   const transcribes = transcriber.by === 'nobody' ? undefined : { window_ms };
   const backlog =
-    transcribes === undefined ? null : new TranscriptionBacklog({ turns, actors, log, now, days, window_ms, offer });
+    transcribes === undefined
+      ? null
+      : new TranscriptionBacklog({ streamIds, actors, log, now, days, window_ms, offer });
   return {
     jobs,
     transcriber,

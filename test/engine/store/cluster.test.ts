@@ -6,7 +6,7 @@ import { randomId } from '../../../src/engine/random/random.js';
 import { EntityScan } from '../../../src/engine/store/entity_scan.js';
 import { keysOf, tagOf } from '../../../src/engine/store/partitions.js';
 import { mastersOf } from '../../../src/engine/store/redis_connection.js';
-import { SweepSchedule } from '../../../src/engine/store/sweep_schedule.js';
+import { streamIds } from '../../../src/engine/store/stream_ids.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { ledgerOf } from '../../fixtures/ledger.js';
 import { OauthApp } from '../../fixtures/oauth.js';
@@ -93,7 +93,7 @@ t.test('on a cluster of three', async (t) => {
     for (const [index, id] of ids.entries())
       await redis.set(keysOf([1, 100, 200][index] as number).entity({ kind: 'stream', id }), 'x');
     const found = new Set<string>();
-    for await (const id of new SweepSchedule(redis).streamIds()) found.add(id);
+    for await (const id of streamIds(redis)) found.add(id);
     t.same([...found].toSorted(), ids.toSorted());
     for (const [index, id] of ids.entries())
       await redis.del(keysOf([1, 100, 200][index] as number).entity({ kind: 'stream', id }));

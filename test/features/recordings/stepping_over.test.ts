@@ -9,8 +9,8 @@ import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
 import { randomId } from '../../../src/engine/random/random.js';
 import { actorsOf } from '../../../src/engine/runtime/actors.js';
 import type { Runtime } from '../../../src/engine/runtime/runtime.js';
+import type { AudioSweeps } from '../../../src/engine/store/audio_sweeps.js';
 import type { ListPage, Store } from '../../../src/engine/store/store.js';
-import type { SweepSchedule } from '../../../src/engine/store/sweep_schedule.js';
 import { AudioSweep } from '../../../src/features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../../src/features/recordings/chunk_processing.js';
 import { MissingAudio } from '../../../src/features/recordings/missing_audio.js';
@@ -105,14 +105,16 @@ t.test('a stream that is quarantined keeps neither others nor other partitions f
     },
   } as unknown as BlobStore;
   const scheduled = new Map<string, number>();
-  let due = [String(PARTITION), '4'];
-  const turns = {
-    schedule: async (sweeps: { name: string; at_ms: number }[]) => {
-      for (const { name, at_ms } of sweeps) scheduled.set(name, at_ms);
-    },
-    take: async () => due.splice(0),
+  const sweeps = {
+    lease: async (name: string) => !scheduled.has(name),
+    postpone: async (name: string, at_ms: number) => void scheduled.set(name, at_ms),
     owner: async (draft: string) => draft,
-  } as unknown as SweepSchedule;
+  } as unknown as AudioSweeps;
+  const store = {
+    listDue: async (_: unknown, partition: number) =>
+      partition === 0 ? [String(PARTITION), '4'].map((member) => ({ member, order: 0 })) : [],
+    firstDue: async () => [[{ partition: 0, at_ms: 0 }]],
+  } as unknown as Store;
   const ask = async ({ id }: { id: string }) => (id === quarantined ? QUARANTINED : refuse('NOT_FOUND', 'no stream'));
   const said: string[] = [];
   const log = { info() {}, error: (_: unknown, text: string) => said.push(text) };
@@ -120,8 +122,10 @@ t.test('a stream that is quarantined keeps neither others nor other partitions f
   const actors = actorsOf(runtime);
   const now = () => 0;
   const lost_audio = new MissingAudio({ actors, blobs, log: log as never, now });
-  const sweep = new AudioSweep({ turns, actors, blobs, lost_audio, metrics, log: log as never, now });
-  await sweep.look();
+  const poll = new DuePoll({ store, ownership: { owns: () => true }, log: log as never, now });
+  const parts = { store, poll, actors, blobs, lost_audio, metrics, log: log as never, now };
+  const sweep = new AudioSweep({ ...parts, sweeps, streamIds: async function* () {} });
+  await sweep.worker.look();
   t.same(
     removed.sort(),
     keys
@@ -131,5 +135,4 @@ t.test('a stream that is quarantined keeps neither others nor other partitions f
   );
   t.ok((scheduled.get('4') ?? 0) > 12 * 3_600_000, 'done for today');
   t.match(said, [/out of service/]);
-  due = [];
 });

@@ -1,16 +1,15 @@
 import t from 'tap';
-import { PeriodicTask } from '../../../src/engine/jobs/periodic_task.js';
+import { SerialTask } from '../../../src/engine/jobs/serial_task.js';
 
-/** A periodic task whose runs end when the test says so; each gives its number. */
+/** A task whose runs end when the test says so; each gives its number. */
 function heldTask() {
   const ends: ((error?: Error) => void)[] = [];
-  const task = new PeriodicTask(
+  const task = new SerialTask(
     () =>
       new Promise<number>((resolve, reject) => {
         const number = ends.length + 1;
         ends.push((error) => (error === undefined ? resolve(number) : reject(error)));
       }),
-    3_600_000,
   );
   return { task, ends };
 }
