@@ -151,7 +151,7 @@ export class SimulatedProcess {
       blobs: NO_BLOBS,
       rewriteDisk,
     });
-    this.erasures.start();
+    this.erasures.worker.start();
     this.#relay.start();
     this.reminders.start();
     const parts = {
@@ -180,7 +180,7 @@ export class SimulatedProcess {
     this.#time.end(this.#timers);
     this.#told?.stop();
     void this.#relay.stop();
-    void this.erasures.stop();
+    void this.erasures.worker.stop();
     void this.reminders.stop();
     // The delivery worker is not stopped: that would wait for requests that never come back.
     void this.runtime.shutdown(0);

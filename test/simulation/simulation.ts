@@ -270,7 +270,7 @@ class Simulation {
   /** More often than a process does by itself, so that some come to their end before the run does. */
   #lookAtErasures(): void {
     const { alive, erasures } = this.#random.pick(this.#processes);
-    if (alive) void erasures.look();
+    if (alive) void erasures.worker.look();
   }
 
   #checkMemberships(): void {

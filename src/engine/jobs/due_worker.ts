@@ -18,8 +18,8 @@ export type DueWorkerOptions = {
   round_max?: number;
   /** The time for which offered members gather before they are worked on. */
   gather_ms?: number;
-  /** Called when nothing is left to do. */
-  onIdle?: () => void;
+  /** Called when nothing is left to do in this round. Never rejects. */
+  onIdle?: () => Promise<void> | void;
 };
 
 /** One kind of work that falls due. */
@@ -51,6 +51,7 @@ export class DueWorker<Member extends DueMember = DueMember> {
   readonly #offered = new Set<Promise<unknown>>();
   #gathering: NodeJS.Timeout | null = null;
   #stopPolling = () => {};
+  #resting: Promise<void> = Promise.resolve();
   #round_left = 0;
   /** Members that ended since more were looked for. What is read meanwhile may not show that. */
   readonly #ended = new Set<string>();
@@ -97,6 +98,7 @@ export class DueWorker<Member extends DueMember = DueMember> {
     this.#stopPolling();
     await this.#look.stop();
     await Promise.all([...this.#under_way.values(), ...this.#offered]);
+    await this.#resting;
   }
 
   /** There may be something to do for this member. */
@@ -128,6 +130,7 @@ export class DueWorker<Member extends DueMember = DueMember> {
       await this.#look.runOnce();
       while (this.#under_way.size > 0) await Promise.all(this.#under_way.values());
     } while (this.#tried > before && this.#round_left > 0 && !this.is_stopping);
+    await this.#resting;
     return counts.done - done_before;
   }
 
@@ -201,6 +204,8 @@ export class DueWorker<Member extends DueMember = DueMember> {
   }
 
   #tellIdle(): void {
-    if (this.#under_way.size === 0 && this.#gathering === null) this.#options.onIdle?.();
+    const { onIdle } = this.#options;
+    if (onIdle === undefined || this.#under_way.size > 0 || this.#gathering !== null) return;
+    this.#resting = this.#resting.then(onIdle);
   }
 }

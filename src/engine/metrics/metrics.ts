@@ -111,7 +111,6 @@ export function makeMetrics() {
     endpoints_due: gauge('endpoints_due', 'Endpoints with something to do that nobody has taken up'),
     endpoints_due_age: gauge('endpoints_due_age_seconds', 'How long the first of them has been due'),
     endpoints_disabled: counter('endpoints_disabled_total', 'Endpoints disabled after failures in a row'),
-    events_swept: counter('event_logs_trimmed_total', 'Event logs from which old events were taken'),
     requests: seconds('http_request', 'Time of a request by listener, route and status', 'listener', 'route', 'status'),
     exports: counter('exports_total', 'Exports of accounts that a worker here was at, by how that ended', 'outcome'),
     imports: counter('imports_total', 'Files that a worker here made recordings of, by how that ended', 'outcome'),
@@ -122,7 +121,6 @@ export function makeMetrics() {
       'Records that retention removed, by the list they stood on',
       'list',
     ),
-    retention_parts: counter('retention_parts_total', 'Parts of sweeps, of one account in one workspace, that ended'),
     chunks_processed: counter(
       'chunks_processed_total',
       'Chunks, by who processed them and how that ended',
@@ -158,7 +156,6 @@ export function makeMetrics() {
     embedding_failures: counter('embedding_failures_total', 'Tries to make vectors, by failure', 'code'),
     uploads: counter('uploads_total', 'Chunks of audio stored'),
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
-    audio_sweeps: counter('audio_sweeps_total', 'Partitions whose audio was held against its chunks'),
     audio_swept: counter('audio_swept_total', 'Blobs that sweeps looked at'),
     audio_removed: counter(
       'audio_removed_total',

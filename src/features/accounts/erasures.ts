@@ -57,33 +57,15 @@ export class ErasureWorker {
   readonly #in_hand = new Set<string>();
   /** Jobs that are done but for their traces on the disk, by name. */
   #erased = new Map<string, DueMember>();
-  #rewriting: Promise<void> = Promise.resolve();
 
   constructor(deps: ErasureWorkerDeps) {
     this.#deps = deps;
     const work = {
       ...({ queue: QUEUE, every_ms: EVERY_MS, at_once: 1, round_max: ROUND_MAX, lease_ms: LEASE_MS } as const),
       complaint: 'an erasure was interrupted; it continues later',
-      onIdle: () => {
-        this.#rewriting = this.#rewriting.then(() => this.#removeErased());
-      },
+      onIdle: () => this.#removeErased(),
     };
     this.worker = queueWorker<ErasureJob>(deps, work, (job) => this.#do(job));
-  }
-
-  start(): void {
-    this.worker.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.worker.stop();
-    await this.#rewriting;
-  }
-
-  /** Erases what is due, to the end. Never rejects. */
-  async look(): Promise<void> {
-    await this.worker.look();
-    await this.#rewriting;
   }
 
   /** All erasures in progress, here or elsewhere. */

@@ -74,7 +74,7 @@ export class AudioSweep {
 
   /** False where another process has the sweep, or it was cut off. */
   async #sweep(name: string): Promise<boolean> {
-    const { sweeps, metrics, now } = this.#deps;
+    const { sweeps, now } = this.#deps;
     const now_ms = now();
     if (!(await sweeps.lease(name, { now_ms, again_ms: now_ms + LEASE_MS }))) return false;
     if (!(await this.#isOurs())) return false;
@@ -84,7 +84,6 @@ export class AudioSweep {
     );
     if (this.worker.is_stopping) return false;
     await sweeps.postpone(name, now() + AUDIO_SWEEP_EVERY_MS);
-    metrics.audio_sweeps.inc();
     return true;
   }
 

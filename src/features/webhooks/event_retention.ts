@@ -1,17 +1,15 @@
 import { LIMITS } from '../../domain/limits.js';
 import type { DueMembersDeps } from '../../engine/jobs/due_members.js';
 import { DueWorker } from '../../engine/jobs/due_worker.js';
-import type { Metrics } from '../../engine/metrics/metrics.js';
 
 type EventRetentionDeps = Omit<DueMembersDeps, 'now'> & {
-  metrics: Metrics;
   /** Where clocks disagree, the earlier: what is taken away does not come back. */
   certain: () => number;
 };
 
 /** Takes events away that are older than they are kept. Rule E-023. */
 export function eventRetention(deps: EventRetentionDeps): DueWorker {
-  const { store, metrics, certain } = deps;
+  const { store, certain } = deps;
   const keptFrom = () => certain() - LIMITS.event_kept_ms;
   const work = {
     ...({ queue: 'event_logs', every_ms: 10 * 60_000, at_once: 1 } as const),
@@ -19,6 +17,5 @@ export function eventRetention(deps: EventRetentionDeps): DueWorker {
   };
   return DueWorker.of({ ...deps, now: () => keptFrom() - 1 }, work, async ({ partition, name: account_id }) => {
     await store.trimEvents({ partition, account_id }, keptFrom());
-    metrics.events_swept.inc();
   });
 }

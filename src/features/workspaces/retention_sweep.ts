@@ -69,14 +69,12 @@ export class RetentionSweep {
 
   /** False where it was cut off, or has to wait: it comes again when its lease is over. */
   async #do({ name, content }: LeasedMember<SweepJob>): Promise<'done' | false> {
-    const { metrics, now } = this.#deps;
     try {
       if (!(await this.#sweep(content))) return false;
-      metrics.retention_parts.inc();
       this.#failing.delete(name);
       return 'done';
     } catch (error) {
-      const now_ms = now();
+      const now_ms = this.#deps.now();
       this.#failing.set(name, { since_ms: this.#failing.get(name)?.since_ms ?? now_ms, last_ms: now_ms });
       throw error;
     }

@@ -102,22 +102,23 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const { settings, log } = start;
   const { actors, blobs, clock, decoders, keys, members, metrics, poll, redis, runtime, store, tracing } = deps;
   const { now } = clock;
+  const due = { store, poll, log, now };
   const mail = openMail(start, now);
   metrics.pools.add(mail.pool);
   const relay = new OutboxRelay({ store, runtime, poll, metrics, log });
-  const reminders = reminderWorker({ store, runtime, poll, metrics, log, now });
-  const mails = mailWorker({ store, mail, keys, poll, members, metrics, log, now });
+  const reminders = reminderWorker({ ...due, runtime, metrics });
+  const mails = mailWorker({ ...due, mail, keys, members, metrics });
   const rewriteDisk = (stopped: () => boolean) => rewriteAll(redis, { log, stopped });
-  const erasures = new ErasureWorker({ store, actors, blobs, poll, members, log, now, rewriteDisk });
+  const erasures = new ErasureWorker({ ...due, actors, blobs, members, rewriteDisk });
   const poster = await openPoster(start);
-  const deliveries = new DeliveryWorker({ store, actors, poster, keys, poll, members, metrics, log, tracing, now });
+  const deliveries = new DeliveryWorker({ ...due, actors, poster, keys, members, metrics, tracing });
   const endpoint_tests = new EndpointTests(poster, { on: settings.rate_limits });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
-  const event_retention = eventRetention({ store, poll, metrics, log, certain: clock.certain });
+  const event_retention = eventRetention({ ...due, certain: clock.certain });
   const allStreamIds = () => streamIds(redis);
   const lost_audio = new MissingAudio({ actors, blobs, log, now });
   const audio_sweep = new AudioSweep({
-    ...{ store, actors, blobs, poll, lost_audio, metrics, log, now },
+    ...{ ...due, actors, blobs, lost_audio, metrics },
     sweeps: new AudioSweeps(redis),
     streamIds: allStreamIds,
   });
@@ -133,30 +134,19 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     insights: insights.insights.made_by !== null,
   });
   const { awaited, transcribes, onTold } = transcription;
-  const retention = new RetentionSweep({ store, actors, blobs, poll, members, metrics, log, now, awaited });
-  const processing = new ChunkProcessing({
-    store,
-    actors,
-    blobs,
-    poll,
-    metrics,
-    log,
-    now,
-    is_worker,
-    transcribes,
-    onTold,
-  });
-  const imports = importWorker({ store, actors, blobs, clock, now, poll, processing, decoders, metrics, log });
+  const retention = new RetentionSweep({ ...due, actors, blobs, members, metrics, awaited });
+  const processing = new ChunkProcessing({ ...due, actors, blobs, metrics, is_worker, transcribes, onTold });
+  const imports = importWorker({ ...due, actors, blobs, clock, processing, decoders, metrics });
   const speakersChanged = (stream_id: string) => refreshRoles({ actors, runtime }, stream_id);
-  const announcements = new Announcements({ store, actors, poll, log, now, speakersChanged });
-  const speech_withdrawal = new SpeechWithdrawal({ store, actors, runtime, poll, log, now });
+  const announcements = new Announcements({ ...due, actors, speakersChanged });
+  const speech_withdrawal = new SpeechWithdrawal({ ...due, actors, runtime });
   const takeover = new Takeover({ store, poll, members, deliveries, log, now });
   const sweeps = [event_retention, retention.worker, audio_sweep.worker];
   const workers = [
     mails,
     reminders,
     relay,
-    erasures,
+    erasures.worker,
     ...sweeps,
     ...(is_worker ? [processing.worker] : []),
     imports,
@@ -175,7 +165,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
       await relay.drain();
       await mails.look();
       const posted = await deliveries.handleDue();
-      await erasures.look();
+      await erasures.worker.look();
       await event_retention.look();
       const swept = await retention.worker.look();
       if (fired === 0 && posted === 0 && swept === 0) break;

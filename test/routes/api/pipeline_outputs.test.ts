@@ -245,7 +245,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
     await ann.ask('DELETE', `/audio/streams/${deleted.id}`);
     t.equal(await ann.says('GET', `/turns/${of_deleted?.id}`), '404 NOT_FOUND');
     await until('it is erased', async () => {
-      await erasures.look();
+      await erasures.worker.look();
       return (await orNull(actors.transcript(deleted.id).view(), 'NOT_FOUND')) === null;
     });
     await t.rejects(outputOf(deleted).view(), NOT_FOUND);

@@ -139,10 +139,9 @@ export async function readContentForStaff(
 ): Promise<z.infer<typeof contentShape>> {
   const { clock, insights, metrics, retention, store, transcriber, transcription } = services;
   const now_ms = clock.now();
-  const [waiting, conversations, parts, removed] = await Promise.all([
+  const [waiting, conversations, removed] = await Promise.all([
     dueCounts(store, TRANSCRIBING_INDEX, now_ms),
     dueCounts(store, INSIGHTS_INDEX, now_ms),
-    metrics.retention_parts.get(),
     metrics.retention_removed.get(),
   ]);
   const { activity, in_flight } = transcription;
@@ -170,7 +169,7 @@ export async function readContentForStaff(
     },
     retention: {
       failing_s: retention.failing_ms === 0 ? null : Math.round(retention.failing_ms / 1_000),
-      parts: parts.values[0]?.value ?? 0,
+      parts: retention.worker.counts.done,
       removed: removed.values.map(({ labels, value }) => ({ list: String(labels.list), records: value })),
     },
   };
