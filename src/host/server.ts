@@ -20,6 +20,7 @@ import { AccountReader } from '../features/exports/account_reader.js';
 import { exportWorker } from '../features/exports/export_worker.js';
 import { JoinedFiles } from '../features/recordings/joined_audio.js';
 import { SearchIndexes } from '../features/search/index/search_index.js';
+import type { FeatureServices } from '../features/services.js';
 import { openDecoders, openSpeechProcess, previewEngine } from '../features/transcripts/engines/choose_engine.js';
 import { LiveText } from '../features/transcripts/live_text.js';
 import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
@@ -29,11 +30,12 @@ import { openDevices } from './server/devices.js';
 import { openClients, openIdentity, startServerKeyRotation } from './server/identity.js';
 import { openRecallAnswers } from './server/insights.js';
 import { Listeners } from './server/listeners.js';
+import { OpenPorts } from './server/open_ports.js';
 import { hearOthers, type OpenRedis } from './server/redis.js';
 import { Shutdown } from './server/shutdown.js';
 import { ofStorage, type ServerServices, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
-import { developmentAddresses, publicAddresses, type Settings } from './settings.js';
+import type { Settings } from './settings.js';
 
 /** A server that serves. Ports are those it ended up with. */
 export type Server = {
@@ -85,14 +87,13 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   shutdown.add(() => tracing?.close());
   const metrics = makeMetrics();
   const entities = await startRuntime(start, foundation, { metrics, tracing });
-  const { store, runtime, actors, records } = entities;
+  const { store, notices, runtime, actors, records } = entities;
   const members = new ClusterProcesses({ redis, log, since_ms: clock.unmoved() });
   shutdown.add(() => members.leave());
   await ofStorage(members.start());
 
-  const listening = { public: settings.port, device: settings.device_port, operator: settings.ops_port };
-  const addresses = () => publicAddresses(settings, listening.public);
-  const development = () => developmentAddresses(settings, listening.operator);
+  const open_ports = new OpenPorts(settings);
+  const { addresses, development } = open_ports;
   const base_url = () => addresses().base_url;
   const clients = await openClients(start, { ...foundation, ...entities, base_url });
   const devices = await openDevices(start, { clock, records, redis });
@@ -106,7 +107,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const decoded = new DecodedAudio({ decoders, blobs, folder: settings.data_dir });
   shutdown.add(() => decoded.close());
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
-  store.onDue = (queue, partition, at_ms) => poll.note(queue, partition, at_ms);
+  notices.onDue((queue, partition, at_ms) => poll.note(queue, partition, at_ms));
   poll.start();
   shutdown.add(() => poll.stop());
   const delivery = await startDelivery(start, {
@@ -161,7 +162,31 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     { clients, server_key_rotation, shared, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
   );
   metrics.pools.add(identity.client_documents.pool);
-  const reader = new AccountReader(() => services);
+  const admission = openAdmission(settings, { metrics, shared });
+  const feature_services: FeatureServices & Pick<ServerServices, 'settings' | 'transcriber'> = {
+    settings,
+    addresses,
+    log,
+    metrics,
+    keys,
+    clock,
+    store,
+    entity_scan: new EntityScan(redis),
+    runtime,
+    actors,
+    blobs,
+    speech,
+    decoders,
+    decoded,
+    mail,
+    mails: workers.mails,
+    transcriber: workers.transcriber,
+    rates: admission.rates,
+    authority: devices.authority,
+    certificates: devices.certificates,
+    ...identity,
+  };
+  const reader = new AccountReader(feature_services);
   const exports = exportWorker({
     ...{ store, actors, blobs, poll, reader, metrics, log, now: clock.now },
     lost_audio: delivery.lost_audio,
@@ -190,15 +215,9 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const recall_answers = openRecallAnswers({ settings, log }, { metrics, clock });
   shutdown.add(async () => recall_answers?.close());
   const services: ServerServices = {
-    speech,
-    decoders,
-    decoded,
-    joined_files,
-    settings,
-    addresses,
+    ...feature_services,
     development,
-    log,
-    metrics,
+    joined_files,
     tracing,
     watch,
     handleMessages,
@@ -206,17 +225,9 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     draining,
     live_text,
     processes,
-    keys,
-    clock,
-    store,
-    runtime,
-    actors,
-    blobs,
     storage_health,
     members,
-    entity_scan: new EntityScan(redis),
     deliveries,
-    mail,
     exports,
     ...workers,
     search_indexes: new SearchIndexes({ store, runtime, metrics, has_vectors: delivery.embeddings !== null }),
@@ -224,13 +235,11 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     ...devices,
     ...identity,
     overload,
-    ...openAdmission(settings, { metrics, shared }),
+    ...admission,
   };
   startWorker(start, exports, metrics);
   const listeners = new Listeners(services, { shutdown, primary });
-  const ports = await listeners.start(ROUTES, descriptors, (name, port) => {
-    listening[name] = port;
-  });
+  const ports = await listeners.start(ROUTES, descriptors, open_ports);
   // Answers that last would hold up the end of the listeners.
   shutdown.add(() => live_text.close());
   // First of all, so that others take over while it answers what is in progress.

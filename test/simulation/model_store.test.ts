@@ -2,6 +2,7 @@ import t from 'tap';
 import type { RecordQuery } from '../../actors/actor.js';
 import { makeId } from '../../src/domain/ids.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
+import { CommitNotices } from '../../src/engine/store/commit_notices.js';
 import { NO_VERSION, type StoredVersion, versionIn } from '../../src/engine/store/entity_version.js';
 import { RedisStore } from '../../src/engine/store/redis_store.js';
 import type { Commit, EntityLocation, Fence, Store, StoredEffect } from '../../src/engine/store/store.js';
@@ -357,12 +358,13 @@ t.test('faults A: the model store and real Redis agree on random commands', asyn
   let deliveries = 0;
   for (let seed = first_seed; seed < first_seed + SEQUENCES; seed++) {
     await connection.flushall();
-    const [redis, model] = [new RedisStore(connection, () => 'epoch'), new ModelStore(() => 'epoch')];
+    const notices = new CommitNotices();
+    const [redis, model] = [new RedisStore(connection, () => 'epoch', { notices }), new ModelStore(() => 'epoch')];
     const script = new Script(seed);
     const delivered = { redis: '', model: '' };
-    redis.onDeliveries = (ids) => {
+    notices.onDeliveries((ids) => {
       delivered.redis = [...ids].sort().join();
-    };
+    });
     model.onDeliveries = (ids) => {
       delivered.model = [...ids].sort().join();
       deliveries += 1;

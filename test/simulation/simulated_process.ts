@@ -126,8 +126,6 @@ export class SimulatedProcess {
       : new ToldVersions({
           tellings,
           poll: tellings.poll,
-          onTold: (address, version) => this.runtime.tell(address, version),
-          onGap: () => this.runtime.invalidateCache(),
         });
     this.runtime = new Runtime({
       ...{ store, metrics, log, now, trust_memory, active_max },

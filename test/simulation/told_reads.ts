@@ -86,8 +86,6 @@ class Reads {
     const told: ToldVersions = new ToldVersions({
       tellings,
       poll: tellings.poll,
-      onTold: (address, version) => runtime.tell(address, version),
-      onGap: () => runtime.invalidateCache(),
     });
     const log = { info() {}, warn() {}, error() {} };
     const runtime = new Runtime({ store, metrics, log, now: Date.now, trust_memory: false, told, kinds: [ledger] });

@@ -118,6 +118,7 @@ export class Runtime {
         this.invalidateCache();
       },
     };
+    options.told?.tellTo(this);
     this.#stopTicking = every(REST_EVERY_MS, () => {
       this.#restIdle();
       this.#forgetRecords();

@@ -25,7 +25,7 @@ export type RuntimeDeps = {
   /** True while nobody else writes: memory then needs no check against the store. */
   trust_memory: boolean;
   /** Knows whether what others write has been told; null where nobody tells. */
-  told: Pick<ToldVersions, 'is_handled' | 'handled' | 'isTrusted'> | null;
+  told: Pick<ToldVersions, 'is_handled' | 'handled' | 'isTrusted' | 'tellTo'> | null;
   /** Counts how often memory was invalidated, for example by a new connection to Redis. */
   invalidations(): number;
   nextCommitId(): string;

@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { QueuedDelivery, RangeQuery, RecordQuery } from '../../../actors/actor.js';
 import { CommitBatches } from './commit_batches.js';
 import { parseVerdict, writeCommit } from './commit_call.js';
-import { type NoteDue, noteDue } from './due_notes.js';
+import { CommitNotices } from './commit_notices.js';
+import { noteDue } from './due_notes.js';
 import { backlogs, dueKey, firstDue, takeBack } from './due_partitions.js';
 import { type EntityVersion, FENCE_BYTES, readHeader, readVersion } from './entity_version.js';
 import { keysOf } from './partitions.js';
@@ -59,14 +60,12 @@ export class RedisStore implements Store {
   readonly #tells: boolean;
   /** Who gets the events of an account, as last seen; a commit that relies on it says of which version it is. */
   readonly #subscriptions = new LRUCache<string, Subscriptions>({ max: SUBSCRIPTIONS_KEPT_MAX });
-  /** Called when a commit of this process has made deliveries to these endpoints. */
-  onDeliveries: (endpoint_ids: ReadonlySet<string>) => void = () => {};
-  /** Called for all that a commit of this process has made due. */
-  onDue: NoteDue = () => {};
+  readonly #notices: CommitNotices;
 
-  constructor(redis: Redis, draw_log_name: () => string, { tells = false } = {}) {
+  constructor(redis: Redis, draw_log_name: () => string, { tells = false, notices = new CommitNotices() } = {}) {
     this.#redis = redis;
     this.#tells = tells;
+    this.#notices = notices;
     this.#draw_log_name = draw_log_name;
     this.#commits = new CommitBatches(redis, (keys, commits) => this.#call(() => this.#sendCommits(keys, commits)));
   }
@@ -155,8 +154,8 @@ export class RedisStore implements Store {
         else subscribers.forget();
         const is_saved = verdict.verdict === 'applied' || verdict.verdict === 'repeated';
         const has_deliveries = subscribers.delivered_to.size > 0;
-        if (is_saved) noteDue(commit, has_deliveries, this.onDue);
-        if (is_saved && has_deliveries) this.onDeliveries(subscribers.delivered_to);
+        if (is_saved) noteDue(commit, has_deliveries, this.#notices.due);
+        if (is_saved && has_deliveries) this.#notices.deliveries(subscribers.delivered_to);
         return verdict;
       }
       // Nothing was written: somebody subscribed, or no longer does, since this was last read.

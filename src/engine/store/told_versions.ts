@@ -37,12 +37,16 @@ export interface Tellings {
   beat(server: TellingServer, number: number): Promise<void>;
 }
 
+/** The memory that is told. It asks whether it may be trusted, and is told why not: neither can be made without the other. */
+export type ToldMemory = {
+  /** Any process has committed this version, this one too. */
+  tell(address: Address, version: EntityVersion): void;
+  /** Commits may have been missed: from now on nothing is known of what was read before. */
+  invalidateCache(): void;
+};
+
 type ToldVersionsDeps = {
   tellings: Tellings;
-  /** Called for each version that any process has committed, this one too. */
-  onTold: (address: Address, version: EntityVersion) => void;
-  /** Commits may have been missed: from now on nothing is known of what was read before. */
-  onGap: () => void;
   poll?: Pick<PollPhase, 'is_over' | 'over'>;
 };
 
@@ -56,6 +60,7 @@ export class ToldVersions {
   readonly #poll: Pick<PollPhase, 'is_over' | 'over'>;
   readonly #lines = new Map<string, Line>();
   readonly #by_partition: (Line | undefined)[] = new Array(PARTITIONS).fill(undefined);
+  #memory: ToldMemory | null = null;
   #timer: NodeJS.Timeout | null = null;
   #unused = 0;
   #opens_from_ms = 0;
@@ -64,6 +69,11 @@ export class ToldVersions {
   constructor(deps: ToldVersionsDeps) {
     this.#deps = deps;
     this.#poll = deps.poll ?? new PollPhase();
+  }
+
+  /** The memory that asks here; it says so before it asks. */
+  tellTo(memory: ToldMemory): void {
+    this.#memory = memory;
   }
 
   /** Whether all has been handled that had been told when the present request came. */
@@ -119,13 +129,13 @@ export class ToldVersions {
   }
 
   #open(server: TellingServer): void {
-    const { tellings, onTold, onGap } = this.#deps;
+    const { tellings } = this.#deps;
     const line = new Line(server, {
       tellings,
-      onTold,
+      onTold: (address, version) => this.#memory?.tell(address, version),
       onFirstBeat: () => {
         for (const partition of server.partitions) this.#by_partition[partition] = line;
-        onGap();
+        this.#memory?.invalidateCache();
       },
       onClose: (has_told) => {
         if (!has_told) this.#opens_from_ms = performance.now() + OPENS_AGAIN_MS;
@@ -139,7 +149,8 @@ export class ToldVersions {
   }
 }
 
-type LineDeps = Pick<ToldVersionsDeps, 'tellings' | 'onTold'> & {
+type LineDeps = Pick<ToldVersionsDeps, 'tellings'> & {
+  onTold: ToldMemory['tell'];
   onFirstBeat(): void;
   onClose(has_told: boolean): void;
 };

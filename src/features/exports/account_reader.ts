@@ -23,9 +23,9 @@ type ReadQuery = { who: Principal; id?: string | undefined };
 
 /** Reads an account by the use cases of its resources. */
 export class AccountReader {
-  readonly #services: () => ReadingServices;
+  readonly #services: ReadingServices;
 
-  constructor(services: () => ReadingServices) {
+  constructor(services: ReadingServices) {
     this.#services = services;
   }
 
@@ -41,24 +41,24 @@ export class AccountReader {
 
   /** All of a list, page by page. What is gone meanwhile has nothing. */
   list({ list }: ListedResource, { who, id = '' }: ReadQuery): AsyncGenerator<Item> {
-    return itemsOf((cursor) => list(this.#services(), who, { id, limit: PAGE_MAX, cursor: cursor ?? undefined }));
+    return itemsOf((cursor) => list(this.#services, who, { id, limit: PAGE_MAX, cursor: cursor ?? undefined }));
   }
 
   /** The turns of a stream, in the order of its timeline. */
   turns(who: Principal, stream_id: string): AsyncGenerator<TurnView> {
     return itemsOf((cursor) =>
-      listTurns(this.#services(), who, { stream_id, limit: PAGE_MAX, cursor: listCursor.parse(cursor ?? undefined) }),
+      listTurns(this.#services, who, { stream_id, limit: PAGE_MAX, cursor: listCursor.parse(cursor ?? undefined) }),
     );
   }
 
   /** Title, day and length of a recording. */
   recordingHead(who: Principal, stream: StreamView): Promise<RecordingHead> {
-    return recordingHead(this.#services(), who, stream);
+    return recordingHead(this.#services, who, stream);
   }
 
   /** One document; null where there is none any more. */
   one({ read }: SingleResource, { who, id = '' }: ReadQuery): Promise<Item | null> {
-    return unlessGone(read(this.#services(), who, { id }));
+    return unlessGone(read(this.#services, who, { id }));
   }
 }
 

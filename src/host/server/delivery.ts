@@ -100,7 +100,8 @@ type StartDeliveryDeps = Entities &
 /** Opens the ways out and starts the workers. */
 export async function startDelivery(start: Start, deps: StartDeliveryDeps): Promise<Delivery> {
   const { settings, log } = start;
-  const { actors, blobs, clock, decoders, keys, members, metrics, poll, redis, runtime, store, tracing } = deps;
+  const { actors, blobs, clock, decoders, keys, members, metrics, notices, poll, redis, runtime, store, tracing } =
+    deps;
   const { now } = clock;
   const due = { store, poll, log, now };
   const mail = openMail(start, now);
@@ -113,7 +114,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const poster = await openPoster(start);
   const deliveries = new DeliveryWorker({ ...due, actors, poster, keys, members, metrics, tracing });
   const endpoint_tests = new EndpointTests(poster, { on: settings.rate_limits });
-  store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
+  notices.onDeliveries((endpoint_ids) => deliveries.wake(endpoint_ids));
   const event_retention = eventRetention({ ...due, certain: clock.certain });
   const allStreamIds = () => streamIds(redis);
   const lost_audio = new MissingAudio({ actors, blobs, log, now });

@@ -14,6 +14,7 @@ import { LISTENER_OPTIONS, SERVER_OPTIONS } from '../../edge/http/server_options
 import { NetworkList } from '../../engine/limits/network_list.js';
 import { openDeviceListener } from './device_listener.js';
 import { boundAddress, LISTEN_BACKLOG, portProblem } from './listen_options.js';
+import type { OpenPorts } from './open_ports.js';
 import type { Shutdown } from './shutdown.js';
 import { DRAIN_MAX_MS, type ServerServices, type Start } from './start.js';
 
@@ -43,17 +44,17 @@ export class Listeners {
     this.#stalls = new Stalls(services);
   }
 
-  /** Gives the ports that it ended up with. `onPort` gets each before any request is read. */
+  /** Gives the ports that it ended up with; they are noted before any request is read. */
   async start(
     routes: Record<ListenerName, readonly Route[]>,
     descriptors: DescriptorPlan,
-    onPort: (name: ListenerName, port: number) => void,
+    open_ports: OpenPorts,
   ): Promise<Record<ListenerName, number>> {
     const apps = await this.#make(descriptors);
     for (const name of ['public', 'device', 'operator'] as const)
       mount(apps[name], this.#services, LISTENERS[name], routes[name]);
     for (const name of ['public', 'operator'] as const)
-      apps[name].server.once('listening', () => onPort(name, portOf(apps[name])));
+      apps[name].server.once('listening', () => open_ports.note(name, portOf(apps[name])));
     this.#stalls.start();
     this.#shutdown.add(() => this.#stalls.stop());
     // Side by side: what stands still on each takes no longer than on one.

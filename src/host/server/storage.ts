@@ -8,6 +8,7 @@ import type { Metrics } from '../../engine/metrics/metrics.js';
 import { type Actors, actorsOf } from '../../engine/runtime/actors.js';
 import { type Asks, Runtime } from '../../engine/runtime/runtime.js';
 import { openServerKeys, type ServerKeys } from '../../engine/secrets/server_keys.js';
+import { CommitNotices } from '../../engine/store/commit_notices.js';
 import type { EntityScan } from '../../engine/store/entity_scan.js';
 import { ImmutableRecordsRedis } from '../../engine/store/immutable_records.js';
 import { loadLibrary } from '../../engine/store/redis_connection.js';
@@ -53,7 +54,13 @@ export async function openFoundation(start: Start): Promise<Foundation> {
 }
 
 /** The storage and the runtime of entities. */
-export type Entities = { store: RedisStore; runtime: Runtime; actors: Actors; records: ImmutableRecordsRedis };
+export type Entities = {
+  store: RedisStore;
+  notices: CommitNotices;
+  runtime: Runtime;
+  actors: Actors;
+  records: ImmutableRecordsRedis;
+};
 
 export async function startRuntime(
   { settings, log, shutdown, primary }: Start,
@@ -61,13 +68,12 @@ export async function startRuntime(
   { metrics, tracing }: { metrics: Metrics; tracing: Tracing | null },
 ): Promise<Entities> {
   const trust_memory = settings.redis_url === null && primary === null;
-  const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'), { tells: !trust_memory });
+  const notices = new CommitNotices();
+  const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'), { tells: !trust_memory, notices });
   const told = trust_memory
     ? null
     : new ToldVersions({
         tellings: new RedisTellings(redis, randomBytes(6).toString('base64url')),
-        onTold: (address, version) => runtime.tell(address, version),
-        onGap: () => runtime.invalidateCache(),
       });
   shutdown.add(() => told?.stop());
   const onBatch = batchObserver(log, tracing);
@@ -91,7 +97,7 @@ export async function startRuntime(
   const records = new ImmutableRecordsRedis(place, () => runtime.invalidations);
   await ofStorage(records.open());
   shutdown.add(() => records.close());
-  return { store, runtime, actors: actorsOf(runtime), records };
+  return { store, notices, runtime, actors: actorsOf(runtime), records };
 }
 
 /** Where audio lies. What speaks S3 is loaded only where it is used: it costs a tenth of a second and 25 MB. */

@@ -1,6 +1,8 @@
+import type { Redis } from 'ioredis';
 import t from 'tap';
 import { makeId } from '../../../src/domain/ids.js';
 import { SeededRandom } from '../../../src/engine/random/seeded_random.js';
+import { CommitNotices } from '../../../src/engine/store/commit_notices.js';
 import { NO_VERSION } from '../../../src/engine/store/entity_version.js';
 import { RedisStore } from '../../../src/engine/store/redis_store.js';
 import type { Commit, Store, StoredEffect } from '../../../src/engine/store/store.js';
@@ -21,19 +23,22 @@ const drawId = () => makeId({ partition: PARTITION, now_ms: ++drawn, random: ran
 class Scene {
   readonly account_id = drawId();
   readonly endpoints = new Map(ENDPOINTS.map((name) => [name, drawId()]));
-  /** What onDeliveries said of the last commit, per store. */
+  /** What was said of deliveries by the last commit, per store. */
   readonly heard: string[] = ['', ''];
-  constructor(readonly stores: RedisStore[]) {
-    for (const [index, store] of stores.entries()) {
-      store.onDeliveries = (ids) => {
+  readonly stores: RedisStore[];
+  constructor(connections: readonly Redis[]) {
+    this.stores = connections.map((connection, index) => {
+      const notices = new CommitNotices();
+      notices.onDeliveries((ids) => {
         this.heard[index] = this.#namesOf([...ids]);
-      };
-    }
+      });
+      return new RedisStore(connection, () => 'epoch', { notices });
+    });
   }
 
   static async open(redis: TestRedis): Promise<Scene> {
     const connections = await Promise.all([redis.connect(), redis.connect()]);
-    return new Scene(connections.map((connection) => new RedisStore(connection, () => 'epoch')));
+    return new Scene(connections);
   }
 
   async commit(by: number, ...effects: StoredEffect[]): Promise<Commit> {
