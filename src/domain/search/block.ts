@@ -170,9 +170,10 @@ function roomFor(size: number): Sorted {
 /** Rounds by 11 bits each, the low ones first: each leaves equals in their order. */
 function sortByTerm(here: Sorted, count: number): Sorted {
   const aside = roomFor(count);
-  sortRound(here, aside, { count, shift: 0 });
-  sortRound(aside, here, { count, shift: DIGIT_BITS });
-  sortRound(here, aside, { count, shift: 2 * DIGIT_BITS });
+  const places = new Uint32Array(DIGITS + 1);
+  sortRound(here, aside, { places, count, shift: 0 });
+  sortRound(aside, here, { places, count, shift: DIGIT_BITS });
+  sortRound(here, aside, { places, count, shift: 2 * DIGIT_BITS });
   return aside;
 }
 
@@ -181,8 +182,13 @@ const DIGITS = 2 ** DIGIT_BITS;
 
 type Sorted = { terms: Uint32Array; texts: Uint16Array };
 
-function sortRound({ terms, texts }: Sorted, to: Sorted, { count, shift }: { count: number; shift: number }): void {
-  const places = new Uint32Array(DIGITS + 1);
+/** `places`: room for the beginning of each digit. */
+function sortRound(
+  { terms, texts }: Sorted,
+  to: Sorted,
+  { places, count, shift }: { places: Uint32Array; count: number; shift: number },
+): void {
+  places.fill(0);
   for (let at = 0; at < count; at++) {
     const digit = ((terms[at] as number) >>> shift) & (DIGITS - 1);
     places[digit + 1] = (places[digit + 1] as number) + 1;
