@@ -1,13 +1,13 @@
 import t from 'tap';
 import type { Conversation, Suggestion } from '../../../../actors/insights/library_state.js';
 import type { Correction, PageTurn, TranscriptPage } from '../../../../actors/transcripts/transcript_page.js';
+import { Caches } from '../../../../src/engine/runtime/caches.js';
 import { EvidenceReader } from '../../../../src/features/insights/library/evidence_reader.js';
 import type { ReadableTranscript, TranscriptReader } from '../../../../src/features/transcripts/transcript_pages.js';
 
 const SENTENCE = 'I will call Zoe tomorrow.';
 const STREAM = '01999999-1111-7111-8111-1111110000aa';
 const RUN = { id: STREAM, published_at_ms: 1 };
-let readers = 0;
 
 function turn(serial: number, text: string, [start_ms, end_ms]: [number, number]): PageTurn {
   return { serial, start_ms, end_ms, text, language: 'en', confidence: null, speaker: serial + 1, run: RUN };
@@ -23,10 +23,9 @@ function readerOf(page: Partial<TranscriptPage>): EvidenceReader {
     ...{ number: 0, next_serial: 9, turns: [], runs: [RUN], corrections: [] },
     ...{ expired: { serials: [], spans: [] }, ...page },
   };
-  readers += 1;
   const reader = {
     actors: { transcript: () => ({ pages: async () => ({ pages: [whole], revision: 1 }) }) },
-    runtime: { invalidations: readers },
+    runtime: { invalidations: 0, caches: new Caches() },
   } as unknown as TranscriptReader;
   const scene = { id: STREAM, transcript: { revision: 1 }, speakers: new Map() } as unknown as ReadableTranscript;
   return new EvidenceReader(reader, async () => scene);
