@@ -184,6 +184,8 @@ export class DeliveryHistory {
       return;
     }
     const was = stateOf<Endpoint>(before) ?? { ...is, claims: [], failure_count: 0, taken: 0 };
+    // Its account may have let it go before it heard of its creation, and been deleted since.
+    for (const one of this.#of(id)) if (one.account_epoch < is.account_epoch) one.is_cancelled = true;
     this.#seeClaims(id, { was, is }, commit);
     this.#seeCount(id, { was, is }, commit);
     for (const one of this.#of(id)) if (one.enablement !== is.enablement) one.is_cancelled = true;

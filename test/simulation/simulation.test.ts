@@ -32,6 +32,7 @@ t.test('faults A: seeds that once failed', async (t) => {
     [20261784, 'devices', 'a message that another process applied, with what it set off'],
     [38, 'devices', 'a device that is removed before its binding has opened'],
     [20261588, 'workspaces', 'a rename and the erasure in one commit'],
+    [101, 'endpoints', 'an account that was deleted before an endpoint that it had let go heard of its creation'],
   ] as const)
     t.same((await simulate(seed, { about })).violations, [], `${seed}: ${what}`);
 });
