@@ -7,8 +7,8 @@ import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { findRedisProgram } from '../src/engine/process/redis_program.js';
+import { SpoolProcess } from './driver/spool_process.js';
 import { freePort } from './fixtures/free_port.js';
-import { SpoolProcess } from './fixtures/spool_process.js';
 import { tempFolder } from './fixtures/temp_folder.js';
 import { until } from './fixtures/until.js';
 

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { partitionOfId } from '../../src/domain/ids.js';
+import { type Answer, answerOf } from '../driver/history.js';
+import type { Servers } from '../driver/servers.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import type { ClusterNode, TestRedisCluster } from '../fixtures/redis_cluster.js';
 import { until } from '../fixtures/until.js';
-import { type Answer, answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';
-import { FaultRig } from './rig.js';
+
 import { runTestFile } from './test_files.js';
 import type { Trial } from './trial.js';
 
@@ -33,42 +34,34 @@ export async function contractOnCluster(trial: Trial): Promise<void> {
 }
 
 export async function clusterChanges(trial: Trial): Promise<void> {
-  const rig = await FaultRig.open({ servers: 2, storage: 'cluster' });
-  try {
-    const load = await Load.open(rig, trial.random);
-    const { account_id } = await rig.signIn('owner@x.test');
-    await load.run(trial.repeat(() => moveSlot(trial, rig.cluster as TestRedisCluster, partitionOfId(account_id))));
-    await trial.settle(rig, load, { kinds: ENTITY_KINDS });
-    await failOver(trial, rig);
-  } finally {
-    await rig.end();
-  }
+  const rig = await trial.open({ count: 2, storage: 'cluster' });
+  const load = await Load.open(rig, trial.random);
+  const { user } = await rig.signIn('owner@x.test');
+  await load.run(trial.repeat(() => moveSlot(trial, rig.cluster, partitionOfId(user.id))));
+  await trial.settle(rig, load, { kinds: ENTITY_KINDS });
+  await failOver(trial, rig);
   await slotsMoveOverTls(trial);
 }
 
 /** The same storage over TLS: what lives at each master is served while its slot moves to another. */
 async function slotsMoveOverTls(trial: Trial): Promise<void> {
-  const rig = await FaultRig.open({ storage: 'cluster over TLS' });
-  try {
-    const cluster = rig.cluster as TestRedisCluster;
-    const { account_id, token } = await rig.signIn('owner@x.test');
-    const [app] = rig.clients(token) as [AppClient];
-    await rig.boundDevice(app);
-    for (const to of cluster.masters) {
-      const renamed: Promise<Answer>[] = [];
-      await cluster.move(partitionOfId(account_id) * SLOTS_PER_PARTITION, to, async () => {
-        renamed.push(answerOf(app.ask('PATCH', '/me', { name: `at ${to.port}` })));
-        await pause(HALF_MOVED_MS);
-      });
-      const [first] = await Promise.all(renamed);
-      const again = await answerOf(app.ask('PATCH', '/me', { name: `then at ${to.port}` }));
-      trial.must([200, 503, undefined].includes(first?.status), `over TLS, while a slot moves: ${first?.status}`);
-      trial.must(again.status === 200, `over TLS: ${again.status} ${again.code}`);
-      await clientsAreRegistered(trial, app);
-      trial.tries += 1;
-    }
-  } finally {
-    await rig.end();
+  const rig = await trial.open({ storage: 'cluster over TLS' });
+  const cluster = rig.cluster;
+  const { user, access_token: token } = await rig.signIn('owner@x.test');
+  const [app] = rig.clients(token) as [AppClient];
+  await rig.boundDevice(app);
+  for (const to of cluster.masters) {
+    const renamed: Promise<Answer>[] = [];
+    await cluster.move(partitionOfId(user.id) * SLOTS_PER_PARTITION, to, async () => {
+      renamed.push(answerOf(app.ask('PATCH', '/me', { name: `at ${to.port}` })));
+      await pause(HALF_MOVED_MS);
+    });
+    const [first] = await Promise.all(renamed);
+    const again = await answerOf(app.ask('PATCH', '/me', { name: `then at ${to.port}` }));
+    trial.must([200, 503, undefined].includes(first?.status), `over TLS, while a slot moves: ${first?.status}`);
+    trial.must(again.status === 200, `over TLS: ${again.status} ${again.code}`);
+    await clientsAreRegistered(trial, app);
+    trial.tries += 1;
   }
 }
 
@@ -82,14 +75,14 @@ async function moveSlot({ random, tries }: Trial, cluster: TestRedisCluster, bus
 }
 
 /** A master dies with writes that its replica never got: the replica takes over, and it is noticed that they are lost. */
-async function failOver(trial: Trial, rig: FaultRig): Promise<void> {
-  const cluster = rig.cluster as TestRedisCluster;
+async function failOver(trial: Trial, rig: Servers): Promise<void> {
+  const cluster = rig.cluster;
   const [replica] = cluster.replicas as [ClusterNode];
   const [master] = cluster.masters as [ClusterNode];
   let app: AppClient | null = null;
   for (let n = 0; app === null && n < 200; n++) {
-    const { account_id, token } = await rig.signIn(`failover${n}@x.test`);
-    const home = await cluster.masterOf(partitionOfId(account_id) * SLOTS_PER_PARTITION);
+    const { user, access_token: token } = await rig.signIn(`failover${n}@x.test`);
+    const home = await cluster.masterOf(partitionOfId(user.id) * SLOTS_PER_PARTITION);
     if (home.id === master.id) app = rig.clients(token)[0] as AppClient;
   }
   if (app === null) throw new Error('no account lives at the first master');
@@ -124,7 +117,7 @@ async function failOver(trial: Trial, rig: FaultRig): Promise<void> {
   trial.must((await nameNow()) === 'kept', `a read sees what is stored: ${await nameNow()}`);
   const { status } = await answerOf(client.ask('PATCH', '/me', { name: 'after' }));
   trial.must(status === 200 && (await nameNow()) === 'after', `a write builds on it: ${status}`);
-  const output = () => rig.servers.map(({ process }) => process.output).join('');
+  const output = () => rig.all.map(({ output }) => output).join('');
   await until('it is reported', () => /storage went back in time/.test(output())).catch(() => {});
   trial.must(/storage went back in time/.test(output()), 'lost writes are reported');
   const signed_in = await rig.signIn('anew@x.test').then(

@@ -18,14 +18,14 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { redisProcessesIn } from '../../src/engine/process/redis_process.js';
 import { decodeStored } from '../../src/engine/store/codec.js';
 import { RedisStore } from '../../src/engine/store/redis_store.js';
+import { answerOf } from '../driver/history.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { connectPatiently } from '../fixtures/redis.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 import { appendOnlyFiles } from '../fixtures/stored_secrets.js';
 import { until } from '../fixtures/until.js';
-import { answerOf } from './history.js';
-import { FaultRig } from './rig.js';
+
 import type { Trial } from './trial.js';
 import { canBoundFiles, uploadsWithoutRoom } from './upload_faults.js';
 
@@ -44,58 +44,54 @@ const CUT_LOADED_MAX_MS = 10_000;
 
 /** Fault 3: the append-only file is cut off at any byte; what is left is a prefix of the commits, each of them whole. */
 export async function filesCut(trial: Trial): Promise<void> {
-  const rig = await FaultRig.open();
+  const rig = await trial.open();
   let source: string;
   let account_id: string;
   let endpoint_id: string;
-  try {
-    const signed_in = await rig.signIn('owner@x.test');
-    account_id = signed_in.account_id;
-    const app = rig.clients(signed_in.token)[0] as AppClient;
-    const endpoint = await TestEndpoint.open(app, rig.receiver.url('/cut'));
-    endpoint_id = endpoint.id;
-    for (let n = 1; n <= RENAMES; n++) {
-      const { status } = await answerOf(app.ask('PATCH', '/me', { name: `Name ${n}` }));
-      trial.counts[status === 200 ? 'ok' : 'refused'] += 1;
-    }
-    await rig.first.process.stop();
-    await rig.redis.kill();
-    source = join(rig.folder, 'source');
-    for (const name of readdirSync(rig.redis.folder).filter((name) => name.startsWith('appendonly')))
-      cpSync(join(rig.redis.folder, name), join(source, name), { recursive: true });
-    const file = incrementalIn(source);
-    const size = readFileSync(file).length;
-    const whole = await stateAfter(source, size, { account_id, endpoint_id });
-    trial.must(whole?.name === `Name ${RENAMES}`, `uncut it is ${JSON.stringify(whole)}`);
-    const seen = new Set<number>();
-    for (let made = 0; made < trial.size.seconds * CUTS_PER_SECOND; made += CUTS_AT_ONCE) {
-      const cuts = Array.from(
-        { length: CUTS_AT_ONCE },
-        () => size - 1 - trial.random.below(Math.min(size - 1, TAIL_BYTES)),
-      );
-      const states = await Promise.all(cuts.map((at) => stateAfter(source, at, { account_id, endpoint_id })));
-      for (const [index, state] of states.entries()) {
-        const at = `cut at ${cuts[index]} of ${size}`;
-        trial.tries += 1;
-        if (state === null) {
-          trial.must(false, `${at}: Redis does not start`);
-          continue;
-        }
-        const { name, renames, deliveries, largest_event } = state;
-        seen.add(renames);
-        trial.must(name === (renames === 0 ? null : `Name ${renames}`), `${at}: ${name} after ${renames} events`);
-        trial.must(
-          deliveries.length === renames || renames === 0,
-          `${at}: ${deliveries.length} deliveries of ${renames} events`,
-        );
-        trial.must(Math.max(0, ...deliveries) <= largest_event, `${at}: a delivery without its event`);
-      }
-    }
-    trial.notes.push(`cuts left ${seen.size} different prefixes`);
-    trial.must(seen.size > 3, `only ${seen.size} different prefixes were seen`);
-  } finally {
-    await rig.end();
+  const signed_in = await rig.signIn('owner@x.test');
+  account_id = signed_in.user.id;
+  const app = rig.clients(signed_in.access_token)[0] as AppClient;
+  const endpoint = await TestEndpoint.open(app, rig.receiver.url('/cut'));
+  endpoint_id = endpoint.id;
+  for (let n = 1; n <= RENAMES; n++) {
+    const { status } = await answerOf(app.ask('PATCH', '/me', { name: `Name ${n}` }));
+    trial.counts[status === 200 ? 'ok' : 'refused'] += 1;
   }
+  await rig.first.stop();
+  await rig.redis.kill();
+  source = join(rig.folder, 'source');
+  for (const name of readdirSync(rig.redis.folder).filter((name) => name.startsWith('appendonly')))
+    cpSync(join(rig.redis.folder, name), join(source, name), { recursive: true });
+  const file = incrementalIn(source);
+  const size = readFileSync(file).length;
+  const whole = await stateAfter(source, size, { account_id, endpoint_id });
+  trial.must(whole?.name === `Name ${RENAMES}`, `uncut it is ${JSON.stringify(whole)}`);
+  const seen = new Set<number>();
+  for (let made = 0; made < trial.size.seconds * CUTS_PER_SECOND; made += CUTS_AT_ONCE) {
+    const cuts = Array.from(
+      { length: CUTS_AT_ONCE },
+      () => size - 1 - trial.random.below(Math.min(size - 1, TAIL_BYTES)),
+    );
+    const states = await Promise.all(cuts.map((at) => stateAfter(source, at, { account_id, endpoint_id })));
+    for (const [index, state] of states.entries()) {
+      const at = `cut at ${cuts[index]} of ${size}`;
+      trial.tries += 1;
+      if (state === null) {
+        trial.must(false, `${at}: Redis does not start`);
+        continue;
+      }
+      const { name, renames, deliveries, largest_event } = state;
+      seen.add(renames);
+      trial.must(name === (renames === 0 ? null : `Name ${renames}`), `${at}: ${name} after ${renames} events`);
+      trial.must(
+        deliveries.length === renames || renames === 0,
+        `${at}: ${deliveries.length} deliveries of ${renames} events`,
+      );
+      trial.must(Math.max(0, ...deliveries) <= largest_event, `${at}: a delivery without its event`);
+    }
+  }
+  trial.notes.push(`cuts left ${seen.size} different prefixes`);
+  trial.must(seen.size > 3, `only ${seen.size} different prefixes were seen`);
 }
 
 type CutState = { name: string | null; renames: number; deliveries: number[]; largest_event: number };

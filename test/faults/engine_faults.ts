@@ -1,8 +1,9 @@
 import { json, ScriptedEngine } from '../../tools/speech/scripted_engine.js';
+import type { Servers } from '../driver/servers.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { type Recorder, TestRecording } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
-import { FaultRig } from './rig.js';
+
 import type { Trial } from './trial.js';
 
 /**
@@ -37,34 +38,30 @@ async function openEngine(): Promise<ScriptedEngine> {
 export async function engineOdd(trial: Trial): Promise<void> {
   const engine = await openEngine();
   const env = { RATE_LIMITS: 'off', CONTENT_WORKER: '1', CONTENT_AT_ONCE: '1', TRANSCRIBE_URL: engine.url };
-  const rig = await FaultRig.open({ env });
-  rig.cleanup.teardown(() => engine.close());
-  try {
-    const [spoilt, healthy] = [await recorderOf(rig, 'owner@x.test'), await recorderOf(rig, 'healthy@x.test')];
-    await trial.repeat(async () => {
-      const odd = trial.random.below(FILES);
-      const what = trial.random.pick(ODD);
-      engine.requests.length = 0;
-      const of_spoilt = await recorded(spoilt, (at) => (at === odd ? what : 'text'));
-      await expectTranscript(trial, of_spoilt, what === 'nothing' ? odd : null);
-      engine.requests.length = 0;
-      await expectTranscript(trial, await recorded(healthy, () => 'text'), null);
-      const poorer = engine.requests.filter(({ fields }) => fields['timestamp_granularities[]'] === undefined);
-      trial.must(engine.requests.length === FILES, `${engine.requests.length} questions for ${FILES} files`);
-      trial.must(poorer.length === 0, `${poorer.length} of another account in a poorer form, after ${what}`);
-      trial.counts.ok += 2;
-    });
-    trial.noSecrets(rig);
-  } finally {
-    await rig.end();
-  }
+  const rig = await trial.open({ env });
+  trial.teardown(() => engine.close());
+  const [spoilt, healthy] = [await recorderOf(rig, 'owner@x.test'), await recorderOf(rig, 'healthy@x.test')];
+  await trial.repeat(async () => {
+    const odd = trial.random.below(FILES);
+    const what = trial.random.pick(ODD);
+    engine.requests.length = 0;
+    const of_spoilt = await recorded(spoilt, (at) => (at === odd ? what : 'text'));
+    await expectTranscript(trial, of_spoilt, what === 'nothing' ? odd : null);
+    engine.requests.length = 0;
+    await expectTranscript(trial, await recorded(healthy, () => 'text'), null);
+    const poorer = engine.requests.filter(({ fields }) => fields['timestamp_granularities[]'] === undefined);
+    trial.must(engine.requests.length === FILES, `${engine.requests.length} questions for ${FILES} files`);
+    trial.must(poorer.length === 0, `${poorer.length} of another account in a poorer form, after ${what}`);
+    trial.counts.ok += 2;
+  });
+  trial.noSecrets(rig);
 }
 
-async function recorderOf(rig: FaultRig, email: string): Promise<Recorder> {
-  const { token } = await rig.signIn(email);
+async function recorderOf(rig: Servers, email: string): Promise<Recorder> {
+  const { access_token: token } = await rig.signIn(email);
   const [app] = rig.clients(token) as [AppClient];
   const ask = <T>(method: string, path: string, body?: unknown) => app.ask<T>(method, path, body);
-  return { app, spool: { base_url: rig.first.process.base_url }, ask };
+  return { app, spool: { base_url: rig.first.base_url }, ask };
 }
 
 async function recorded(account: Recorder, makes: (at: number) => Made): Promise<TestRecording> {

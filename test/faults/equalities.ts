@@ -11,11 +11,11 @@ import { decodeStored } from '../../src/engine/store/codec.js';
 import { keysOf } from '../../src/engine/store/partitions.js';
 import { mastersOf } from '../../src/engine/store/redis_connection.js';
 import { RedisStore } from '../../src/engine/store/redis_store.js';
+import type { Servers } from '../driver/servers.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import type { DeliveryView } from '../fixtures/endpoints.js';
 import { until } from '../fixtures/until.js';
 import { checkReminders, type Kind, type States } from '../simulation/implied_reminders.js';
-import type { FaultRig } from './rig.js';
 import { searchFaults } from './search_blocks.js';
 import type { Witness } from './witness.js';
 
@@ -170,8 +170,8 @@ async function dueListFaults(redis: Redis, states: AllStates): Promise<string[]>
 type Place = { account_id: string; workspace_id: string };
 
 /** Deliveries = events since the endpoint was made, each of them once; and each has arrived under one id. */
-export async function deliveryFaults(rig: FaultRig, { email, endpoint, path, cursor }: Witness): Promise<string[]> {
-  const app = rig.clients((await rig.signIn(email)).token, rig.at_hand)[0] as AppClient; // its session may have run out, where the clock jumped
+export async function deliveryFaults(rig: Servers, { email, endpoint, path, cursor }: Witness): Promise<string[]> {
+  const app = rig.clients((await rig.signIn(email)).access_token, rig.at_hand)[0] as AppClient; // its session may have run out, where the clock jumped
   endpoint.app = app;
   const is_open = ({ status }: DeliveryView) => status === 'pending' || status === 'leased';
   let deliveries: DeliveryView[] = [];

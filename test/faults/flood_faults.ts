@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+
 import { constants, setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { answerOf } from '../driver/history.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import type { Flood, FloodCounts } from './flooder.js';
-import { answerOf } from './history.js';
-import { FaultRig } from './rig.js';
+
 import type { Trial } from './trial.js';
 
 /** Fault 10: one account floods; the others must hardly notice. */
@@ -27,53 +27,47 @@ const P99_FLOOR_MS = 25;
 const MEMORY_GROWTH_MAX_MIB = 250;
 
 export async function floods(trial: Trial): Promise<void> {
-  const rig = await FaultRig.open({ storage: 'own', env: { RATE_LIMITS: 'off' }, is_measured: true });
-  try {
-    const { token } = await rig.signIn('owner@x.test');
-    const flooder = rig.clients(token)[0] as AppClient;
-    const others: AppClient[] = [];
-    for (let n = 0; n < OTHERS; n++)
-      others.push(rig.clients((await rig.signIn(`other${n}@x.test`)).token)[0] as AppClient);
-    const memory_mib = () =>
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${rig.first.process.pid}/status`, 'utf8'))?.[1]) / 1_024;
-    const part_s = Math.max(2, trial.size.seconds / 2);
-    const before_mib = memory_mib();
-    const alone = await tookBeside(trial, others, pause(part_s * 1_000));
-    const commands = Math.ceil(part_s * COMMANDS_PER_SECOND);
-    const one = { base_url: rig.first.process.base_url, access_token: token };
-    const asked = flood(trial, { ...one, what: 'commands', commands, at_once: FLOODERS });
-    const beside_commands = await tookBeside(trial, others, asked);
+  const rig = await trial.open({ storage: 'own', env: { RATE_LIMITS: 'off' }, is_measured: true });
+  const { access_token: token } = await rig.signIn('owner@x.test');
+  const flooder = rig.clients(token)[0] as AppClient;
+  const others: AppClient[] = [];
+  for (let n = 0; n < OTHERS; n++)
+    others.push(rig.clients((await rig.signIn(`other${n}@x.test`)).access_token)[0] as AppClient);
+  const part_s = Math.max(2, trial.size.seconds / 2);
+  const before_mib = rig.first.memory_mib;
+  const alone = await tookBeside(trial, others, pause(part_s * 1_000));
+  const commands = Math.ceil(part_s * COMMANDS_PER_SECOND);
+  const one = { base_url: rig.first.base_url, access_token: token };
+  const asked = flood(trial, { ...one, what: 'commands', commands, at_once: FLOODERS });
+  const beside_commands = await tookBeside(trial, others, asked);
 
-    const { id: source_id } = await flooder.call('POST /sources', { body: { name: 'signals' } });
-    const body = { source_id, captured_at: '2026-01-01T12:00:00Z' };
-    const { id: stream_id } = await flooder.call('POST /audio/streams', { body });
-    const batches = flood(trial, {
-      ...{ ...one, what: 'signals', stream_id, seconds: part_s },
-      ...{ at_once: BATCHES_AT_ONCE, signals: SIGNALS, payload_bytes: SIGNAL_BYTES },
-    });
-    const beside_batches = await tookBeside(trial, others, batches);
-    // On both sides of the floods, since a machine has better and worse moments.
-    const alone_ms = p99([...alone, ...(await tookBeside(trial, others, pause(part_s * 1_000)))]);
-    for (const [what, took_ms] of [
-      [`${commands} commands to one account`, beside_commands],
-      [`batches of ${(SIGNALS * SIGNAL_BYTES) / 1e6} MB`, beside_batches],
-    ] as const) {
-      const beside_ms = p99(took_ms);
-      const factor = (beside_ms / alone_ms).toFixed(1);
-      trial.notes.push(
-        `p99 of others ${alone_ms.toFixed(1)} ms alone, ${beside_ms.toFixed(1)} ms beside ${what} (${factor}x)`,
-      );
-      const holds = beside_ms <= Math.max(FACTOR_MAX * alone_ms, P99_FLOOR_MS);
-      trial.must(holds, `others' p99 is ${factor} times as long beside ${what}`);
-      trial.tries += 1;
-    }
-    const grown_mib = memory_mib() - before_mib;
-    trial.notes.push(`memory grew by ${Math.round(grown_mib)} MiB`);
-    trial.must(grown_mib < MEMORY_GROWTH_MAX_MIB, `memory grew by ${Math.round(grown_mib)} MiB`);
-    trial.must(trial.counts.ok >= 100, `only ${trial.counts.ok} commands of the flood came to something`);
-  } finally {
-    await rig.end();
+  const { id: source_id } = await flooder.call('POST /sources', { body: { name: 'signals' } });
+  const body = { source_id, captured_at: '2026-01-01T12:00:00Z' };
+  const { id: stream_id } = await flooder.call('POST /audio/streams', { body });
+  const batches = flood(trial, {
+    ...{ ...one, what: 'signals', stream_id, seconds: part_s },
+    ...{ at_once: BATCHES_AT_ONCE, signals: SIGNALS, payload_bytes: SIGNAL_BYTES },
+  });
+  const beside_batches = await tookBeside(trial, others, batches);
+  // On both sides of the floods, since a machine has better and worse moments.
+  const alone_ms = p99([...alone, ...(await tookBeside(trial, others, pause(part_s * 1_000)))]);
+  for (const [what, took_ms] of [
+    [`${commands} commands to one account`, beside_commands],
+    [`batches of ${(SIGNALS * SIGNAL_BYTES) / 1e6} MB`, beside_batches],
+  ] as const) {
+    const beside_ms = p99(took_ms);
+    const factor = (beside_ms / alone_ms).toFixed(1);
+    trial.notes.push(
+      `p99 of others ${alone_ms.toFixed(1)} ms alone, ${beside_ms.toFixed(1)} ms beside ${what} (${factor}x)`,
+    );
+    const holds = beside_ms <= Math.max(FACTOR_MAX * alone_ms, P99_FLOOR_MS);
+    trial.must(holds, `others' p99 is ${factor} times as long beside ${what}`);
+    trial.tries += 1;
   }
+  const grown_mib = rig.first.memory_mib - before_mib;
+  trial.notes.push(`memory grew by ${Math.round(grown_mib)} MiB`);
+  trial.must(grown_mib < MEMORY_GROWTH_MAX_MIB, `memory grew by ${Math.round(grown_mib)} MiB`);
+  trial.must(trial.counts.ok >= 100, `only ${trial.counts.ok} commands of the flood came to something`);
 }
 
 /** Ends with the flood. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { answerOf } from '../driver/history.js';
 import { AppClient } from '../fixtures/app_client.js';
-import { answerOf } from './history.js';
 
 /**
  * Floods one account, as a process of its own that anything else on the machine goes before: what this side does with

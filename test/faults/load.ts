@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { CallRefused } from '../../kits/typescript/src/call.js';
 import type { DeviceClient } from '../../kits/typescript/src/device_client.js';
+import { call } from '../../kits/typescript/src/http_call.js';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
-import type { AppClient } from '../fixtures/app_client.js';
-import { TestEndpoint } from '../fixtures/endpoints.js';
-import { type Answer, answerOf, type Call, RunTime } from './history.js';
-import { judge, type Model } from './linearizability.js';
+import { type Answer, answerOf, type Call, RunTime } from '../driver/history.js';
+import { judge, type Model } from '../driver/linearizability.js';
 import {
   type CounterCall,
   counter,
@@ -20,8 +20,11 @@ import {
   TRIES_MAX,
   type TryCall,
   wrongTries,
-} from './models.js';
-import type { FaultRig } from './rig.js';
+} from '../driver/models.js';
+import { CALL_MAX_MS, type Servers } from '../driver/servers.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
+import type { AppClient } from '../fixtures/app_client.js';
+import { TestEndpoint } from '../fixtures/endpoints.js';
 import { SpeechLoad } from './speech.js';
 import type { Witness } from './witness.js';
 
@@ -68,7 +71,7 @@ export class Load {
   readonly problems: string[] = [];
   readonly witnesses: Witness[] = [];
   readonly speech: SpeechLoad;
-  readonly #rig: FaultRig;
+  readonly #rig: Servers;
   readonly #random: SeededRandom;
   readonly #time = new RunTime();
   readonly #live = new Map<EntityKind, Promise<Entity>>();
@@ -83,7 +86,7 @@ export class Load {
   #is_over = false;
 
   private constructor(
-    rig: FaultRig,
+    rig: Servers,
     random: SeededRandom,
     people: {
       owner: AppClient[];
@@ -108,13 +111,13 @@ export class Load {
   }
 
   /** Everybody who takes part, made while nothing goes wrong yet. */
-  static async open(rig: FaultRig, random: SeededRandom): Promise<Load> {
+  static async open(rig: Servers, random: SeededRandom): Promise<Load> {
     const [owner, colleague] = [await rig.signIn('owner@x.test'), await rig.signIn('colleague@x.test')];
     for (const email of ['owner@x.test', 'colleague@x.test']) await rig.entitle(email);
-    const apps = rig.clients(owner.token);
+    const apps = rig.clients(owner.access_token);
     const { devices: recorder, epoch } = await rig.boundDevice(apps[0] as AppClient);
     const claimants = await claimantsOf(rig);
-    const people = { owner: apps, colleague: rig.clients(colleague.token), colleague_id: colleague.account_id };
+    const people = { owner: apps, colleague: rig.clients(colleague.access_token), colleague_id: colleague.user.id };
     const speech = await SpeechLoad.open(rig, random);
     return new Load(rig, random, { ...people, epoch, recorder, claimants, speech });
   }
@@ -317,7 +320,7 @@ export class Load {
   /** An account of its own, with an endpoint that gets everything. */
   async #account(name: string): Promise<Entity> {
     const email = `${name.replace(' ', '')}-${randomUUID().slice(0, 8)}@x.test`;
-    const { token } = await this.#rig.signIn(email);
+    const { access_token: token } = await this.#rig.signIn(email);
     const clients = this.#rig.clients(token);
     const app = () => this.#random.pick(clients);
     const path = `/${email}`;
@@ -346,14 +349,14 @@ export class Load {
       code_challenge_method: 'S256',
       email: `${name.replace(' ', '')}-${randomUUID().slice(0, 8)}@x.test`,
     };
-    const { auth_session } = await this.#rig.challenge(this.#random.pick(this.#rig.servers), begin);
+    const { auth_session } = await challenge(this.#random.pick(this.#rig.all), begin);
     if (auth_session === undefined) throw new Error('no auth_session');
     return entity<TryCall>('sign_in', name, {
       model: wrongTries,
       calls_max: TRIES_MAX + 3,
       draw: () => ({ op: 'try' }),
       ask: () =>
-        this.#rig.challenge(this.#random.pick(this.#rig.servers), {
+        challenge(this.#random.pick(this.#rig.all), {
           ...{ client_id: NATIVE_CLIENT, auth_session, otp: '000000' },
         }),
     });
@@ -372,7 +375,7 @@ export class Load {
 }
 
 /** Devices that are bound to nobody, each with a connection to each server. */
-async function claimantsOf(rig: FaultRig): Promise<DeviceClient[][]> {
+async function claimantsOf(rig: Servers): Promise<DeviceClient[][]> {
   return [(await rig.device()).devices, (await rig.device()).devices];
 }
 
@@ -395,4 +398,20 @@ function entity<What>(
   },
 ): Entity {
   return { kind, name, calls: [], calls_max: CALLS_PER_ENTITY, end: null, ...parts } as Entity;
+}
+
+/** A step of native sign-in: what the first two are answered; throws CallRefused otherwise. */
+async function challenge({ base_url }: SpoolProcess, form: Record<string, string>): Promise<{ auth_session?: string }> {
+  const { status, headers, body } = await call({
+    method: 'POST',
+    url: new URL('/oauth/authorize-challenge', base_url),
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: Buffer.from(new URLSearchParams(form).toString()),
+    signal: AbortSignal.timeout(CALL_MAX_MS),
+  });
+  const answer = JSON.parse(body.toString());
+  if (status === 403 && answer.error === 'insufficient_authorization') return answer;
+  const retry_after = headers['retry-after'];
+  const retry_after_s = retry_after === undefined ? null : Number(retry_after);
+  throw new CallRefused(status, answer.error, answer.error_description, retry_after_s);
 }

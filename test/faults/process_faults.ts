@@ -1,15 +1,14 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { SpoolProcess } from '../fixtures/spool_process.js';
+import type { Servers } from '../driver/servers.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
 import { until } from '../fixtures/until.js';
 import { ENTITY_KINDS, type EntityKind, Load } from './load.js';
-import { FaultRig, type RigServer } from './rig.js';
 import { didEnough, type Trial } from './trial.js';
 
 /** Faults 1, 5, 6, 12 and 26: processes killed, frozen, and many at one thing. */
 
-const COMMIT = 'spool_commit';
 /** The commit at which a process is killed is one of so many to come. */
 const COMMITS_AHEAD = 60;
 const REACHED_MAX_MS = 5_000;
@@ -32,65 +31,38 @@ const TELLING: readonly EntityKind[] = ['member', 'claim', 'account'];
  * Kills a server at a commit: before Redis has it, or after, before the answer is out. Every third time only the answer is
  * lost: then the server sends the same commit again, which it must see to have been applied already.
  */
-async function killAtCommit(trial: Trial, rig: FaultRig, server: RigServer): Promise<void> {
+async function killAtCommit(trial: Trial, rig: Servers): Promise<void> {
   const { random } = trial;
-  const { proxy } = rig;
   const nth = 1 + random.below(COMMITS_AHEAD);
-  const dies = trial.tries % 3 !== 2;
-  const was_repeated = dies ? 0 : await repeatedCommits(server);
-  let is_lost = false;
-  proxy.onLost = () => {
-    is_lost = true;
-    if (!dies) return;
-    proxy.cut();
-    server.process.signal('SIGKILL');
-  };
-  if (!dies || random.chance(0.7)) proxy.swallowReplyTo(COMMIT, nth);
-  else proxy.dropRequest(COMMIT, nth);
-  await until('the commit came', () => is_lost, REACHED_MAX_MS).catch(() => {});
-  proxy.loseNothing();
-  proxy.onLost = () => {};
-  if (!is_lost) return;
-  if (!dies) {
-    const isSeen = async () => (await repeatedCommits(server)) > was_repeated;
-    const is_seen = await until('it is seen', isSeen, REACHED_MAX_MS).then(
-      () => true,
-      () => false,
-    );
-    trial.must(is_seen, 'a commit whose answer was lost was not recognised when it came again');
-    return;
-  }
-  await server.process.exited;
-  proxy.restore();
-  await server.start();
-}
-
-/** How many commits Redis had already when they came to it, by this process' count. */
-async function repeatedCommits({ process }: RigServer): Promise<number> {
-  return metricOf(process, /^spool_commits_total\{verdict="repeated"\} (\d+)$/gm);
-}
-
-async function metricOf(process: SpoolProcess, name: RegExp): Promise<number> {
-  const text = await (await fetch(`${process.operator_url}/metrics`)).text();
-  return [...text.matchAll(name)].reduce((sum, [, count]) => sum + Number(count), 0);
+  const survives = trial.tries % 3 === 2;
+  /** How many commits Redis had already when they came to it, by this process' count. */
+  const repeated = () => rig.first.metric('spool_commits_total\\{verdict="repeated"\\}');
+  const was_repeated = survives ? await repeated() : 0;
+  const what = survives || random.chance(0.7) ? 'reply' : 'request';
+  const fault = rig.loseCommit(nth, { what, survives });
+  await fault.wait(REACHED_MAX_MS);
+  fault.cancel();
+  if (!fault.is_over()) return;
+  if (!survives) return rig.restart();
+  const is_seen = await until('it is seen', async () => (await repeated()) > was_repeated, REACHED_MAX_MS).then(
+    () => true,
+    () => false,
+  );
+  trial.must(is_seen, 'a commit whose answer was lost was not recognised when it came again');
 }
 
 async function killed(trial: Trial, kinds: readonly EntityKind[]): Promise<void> {
   const must = { kinds, least: LEAST_WHILE_KILLED };
-  const rig = await FaultRig.open();
-  try {
-    const load = await Load.open(rig, trial.random);
-    await load.run(
-      trial.repeat(
-        () => killAtCommit(trial, rig, rig.first),
-        () => didEnough(load, must),
-      ),
-      { kinds },
-    );
-    await trial.settle(rig, load, must);
-  } finally {
-    await rig.end();
-  }
+  const rig = await trial.open();
+  const load = await Load.open(rig, trial.random);
+  await load.run(
+    trial.repeat(
+      () => killAtCommit(trial, rig),
+      () => didEnough(load, must),
+    ),
+    { kinds },
+  );
+  await trial.settle(rig, load, must);
 }
 
 /** Fault 1. */
@@ -101,42 +73,33 @@ export const killedAmongTells = (trial: Trial) => killed(trial, TELLING);
 
 /** Fault 5: two processes and many callers at few objects. */
 export async function manyWriters(trial: Trial): Promise<void> {
-  const rig = await FaultRig.open({ servers: 2 });
-  try {
-    const load = await Load.open(rig, trial.random);
-    await load.run(pause(trial.size.seconds * 1_000), { callers: 16 });
-    let conflicts = 0;
-    for (const { process } of rig.servers)
-      conflicts += await metricOf(process, /^spool_commit_conflicts_total\S* (\d+)$/gm);
-    trial.tries = load.witnesses.length;
-    const { ok } = load.counts;
-    trial.notes.push(`${conflicts} conflicts for ${ok} successes`);
-    trial.must(conflicts > 0 && conflicts <= ok * CONFLICTS_PER_CALL_MAX, `${conflicts} conflicts for ${ok} successes`);
-    await trial.settle(rig, load, { kinds: ENTITY_KINDS });
-  } finally {
-    await rig.end();
-  }
+  const rig = await trial.open({ count: 2 });
+  const load = await Load.open(rig, trial.random);
+  await load.run(pause(trial.size.seconds * 1_000), { callers: 16 });
+  let conflicts = 0;
+  for (const server of rig.all) conflicts += await server.metric('spool_commit_conflicts_total');
+  trial.tries = load.witnesses.length;
+  const { ok } = load.counts;
+  trial.notes.push(`${conflicts} conflicts for ${ok} successes`);
+  trial.must(conflicts > 0 && conflicts <= ok * CONFLICTS_PER_CALL_MAX, `${conflicts} conflicts for ${ok} successes`);
+  await trial.settle(rig, load, { kinds: ENTITY_KINDS });
 }
 
 /** Fault 6: one of two processes stands still for longer than its leases hold, and goes on. */
 export async function frozen(trial: Trial): Promise<void> {
-  const rig = await FaultRig.open({ servers: 2 });
-  const [, second] = rig.servers as [RigServer, RigServer];
-  try {
-    const load = await Load.open(rig, trial.random);
-    const freeze = async () => {
-      await trial.between(300, 1_500);
-      second.process.signal('SIGSTOP');
-      const advanced = rig.operator.advanceClock(LIMITS.delivery_lease_ms + 1_000).catch(() => {});
-      await pause(FROZEN_MS);
-      second.process.signal('SIGCONT');
-      await advanced;
-    };
-    await load.run(trial.repeat(freeze));
-    await trial.settle(rig, load, { kinds: ENTITY_KINDS });
-  } finally {
-    await rig.end();
-  }
+  const rig = await trial.open({ count: 2 });
+  const [, second] = rig.all as [SpoolProcess, SpoolProcess];
+  const load = await Load.open(rig, trial.random);
+  const freeze = async () => {
+    await trial.between(300, 1_500);
+    second.signal('SIGSTOP');
+    const advanced = rig.operator.advanceClock(LIMITS.delivery_lease_ms + 1_000).catch(() => {});
+    await pause(FROZEN_MS);
+    second.signal('SIGCONT');
+    await advanced;
+  };
+  await load.run(trial.repeat(freeze));
+  await trial.settle(rig, load, { kinds: ENTITY_KINDS });
 }
 
 /**
@@ -145,8 +108,8 @@ export async function frozen(trial: Trial): Promise<void> {
  */
 export async function childHangs(trial: Trial): Promise<void> {
   const env = { PROCESSES: String(PROCESSES), CONNECTIONS_PER_NETWORK: String(CONNECTIONS_PER_NETWORK) };
-  const rig = await FaultRig.open({ env });
-  const { process: server } = rig.first;
+  const rig = await trial.open({ env });
+  const server = rig.first;
   try {
     const load = await Load.open(rig, trial.random);
     const hang = async () => {
@@ -165,7 +128,6 @@ export async function childHangs(trial: Trial): Promise<void> {
     await trial.settle(rig, load, { kinds: ENTITY_KINDS, least: LEAST_WHILE_KILLED });
   } finally {
     for (const pid of server.childrenNow()) process.kill(pid, 'SIGCONT');
-    await rig.end();
   }
 }
 

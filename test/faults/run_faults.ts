@@ -33,6 +33,8 @@ export async function runFaults(names: readonly string[], options: Options): Pro
       if (trial.tries === 0) trial.problems.push('nothing was tried');
     } catch (error) {
       trial.problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    } finally {
+      await trial.end();
     }
     const { tries, invariants, counts, problems, notes } = trial;
     const number = (value: number, width: number) => String(value).padStart(width);

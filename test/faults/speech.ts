@@ -7,12 +7,12 @@ import type { OperatorClient } from '../../kits/typescript/src/operator_client.j
 import { LIMITS } from '../../src/domain/limits.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
+import { type Answer, answerOf } from '../driver/history.js';
+import type { Servers } from '../driver/servers.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import type { WorkView } from '../fixtures/transcribing.js';
-import { type Answer, answerOf } from './history.js';
-import type { FaultRig } from './rig.js';
 import type { Witness } from './witness.js';
 
 /**
@@ -71,7 +71,7 @@ type Transcript = { waiting: unknown[]; failed: { from_ms: number }[] };
 export class SpeechLoad {
   readonly problems: string[] = [];
   witness!: Witness;
-  readonly #rig: FaultRig;
+  readonly #rig: Servers;
   readonly #random: SeededRandom;
   readonly #recordings: Recording[] = [];
   readonly #runs: Run[] = [];
@@ -84,13 +84,13 @@ export class SpeechLoad {
   #contact_id = '';
   #is_over = false;
 
-  private constructor(rig: FaultRig, random: SeededRandom) {
+  private constructor(rig: Servers, random: SeededRandom) {
     this.#rig = rig;
     this.#random = random;
   }
 
   /** With some recordings, made while nothing goes wrong yet. */
-  static async open(rig: FaultRig, random: SeededRandom): Promise<SpeechLoad> {
+  static async open(rig: Servers, random: SeededRandom): Promise<SpeechLoad> {
     const speech = new SpeechLoad(rig, random);
     await speech.#signIn();
     const app = speech.#app();
@@ -126,7 +126,7 @@ export class SpeechLoad {
   }
 
   async #signIn(): Promise<void> {
-    const { token } = await this.#rig.signIn(EMAIL);
+    const { access_token: token } = await this.#rig.signIn(EMAIL);
     this.#token = token;
     this.#apps = this.#rig.clients(token, this.#rig.at_hand);
   }
@@ -136,7 +136,7 @@ export class SpeechLoad {
   }
 
   #operator(): OperatorClient {
-    return this.#random.pick(this.#rig.at_hand).operator;
+    return this.#random.pick(this.#rig.at_hand).operator();
   }
 
   /** Asks until there is an answer; null where the load is over before. */
@@ -183,9 +183,9 @@ export class SpeechLoad {
   }
 
   async #upload(path: string): Promise<unknown> {
-    const { process } = this.#random.pick(this.#rig.at_hand);
+    const { base_url } = this.#random.pick(this.#rig.at_hand);
     const put = await call({
-      ...{ method: 'PUT', url: new URL(path, process.base_url), body: WAV },
+      ...{ method: 'PUT', url: new URL(path, base_url), body: WAV },
       headers: { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/octet-stream' },
       signal: AbortSignal.timeout(UPLOAD_MAX_MS),
     });

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
-import { ownRedisOf } from '../fixtures/redis_content.js';
+import { Cleanup } from '../driver/cleanup.js';
+import { Servers, type ServersOptions } from '../driver/servers.js';
 import { appendOnlyFiles, secretsIn } from '../fixtures/stored_secrets.js';
 import { until } from '../fixtures/until.js';
 import { deliveryFaults, storedFaults } from './equalities.js';
 import type { Counts, EntityKind, Load } from './load.js';
-import type { FaultRig } from './rig.js';
 
 /** How large a run is: seconds of load for each fault, and how long Redis is away at the longest. */
 export type Size = { seconds: number; away_ms: number };
@@ -26,10 +26,26 @@ export class Trial {
   readonly problems: string[] = [];
   readonly notes: string[] = [];
 
+  readonly #cleanup = new Cleanup();
+
   constructor(
     readonly random: SeededRandom,
     readonly size: Size,
   ) {}
+
+  /** Servers as in production, on a storage behind a proxy unless it is said otherwise. They run until the trial ends. */
+  open(options: ServersOptions = {}): Promise<Servers> {
+    return Servers.open(this.#cleanup, { is_production: true, receives: true, ...options });
+  }
+
+  /** When the trial ends. */
+  teardown(undo: () => unknown): void {
+    this.#cleanup.teardown(undo);
+  }
+
+  end(): Promise<void> {
+    return this.#cleanup.run();
+  }
 
   must(holds: boolean, text: string): void {
     this.invariants += 1;
@@ -57,7 +73,7 @@ export class Trial {
 
   /** After the fault: everything serves again, every answer is explained, and the equalities hold. */
   async settle(
-    rig: FaultRig,
+    rig: Servers,
     load: Load,
     { kinds, least = LEAST_OK }: { kinds?: readonly EntityKind[]; least?: number } = {},
   ): Promise<void> {
@@ -84,25 +100,15 @@ export class Trial {
           ),
         CLOCK_MAX_MS,
       );
-    const redis = await this.redisOf(rig);
-    try {
-      this.none('stored', await storedFaults(redis));
-    } finally {
-      if (rig.storage === 'own') redis.disconnect();
-    }
+    this.none('stored', await storedFaults(await rig.connect()));
     this.none('speech', await load.speech.faults());
     for (const witness of load.witnesses) this.none('deliveries', await deliveryFaults(rig, witness));
     this.noSecrets(rig);
   }
 
-  redisOf(rig: FaultRig) {
-    if (rig.storage === 'own') return ownRedisOf(rig.folder);
-    return rig.cluster?.connect() ?? rig.redis.connect();
-  }
-
   /** None of what was issued rests in Redis' files. */
-  noSecrets(rig: FaultRig): void {
-    const stored = appendOnlyFiles(rig.redis_folder);
+  noSecrets(rig: Servers): void {
+    const stored = appendOnlyFiles(rig.storage.folderIn(rig.folder));
     this.must(stored.includes('owner@x.test'), 'what is no secret is found in the append-only file');
     this.none('secrets at rest', secretsIn(stored, rig.secrets));
   }

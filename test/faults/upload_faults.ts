@@ -9,11 +9,12 @@ import {
   type IntentView,
   sha256Of,
 } from '../../kits/typescript/src/device_client.js';
+import { answerOf } from '../driver/history.js';
+import type { Servers } from '../driver/servers.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { ARRIVED, audioOf, differences } from '../fixtures/stored_audio.js';
 import { until } from '../fixtures/until.js';
-import { answerOf } from './history.js';
-import { FaultRig } from './rig.js';
+
 import type { Trial } from './trial.js';
 
 /**
@@ -78,8 +79,8 @@ class Recording {
     this.#stream = { source_stream_ref: randomUUID(), binding_epoch: epoch };
   }
 
-  static async open(rig: FaultRig): Promise<Recording> {
-    const { token } = await rig.signIn('owner@x.test');
+  static async open(rig: Servers): Promise<Recording> {
+    const { access_token: token } = await rig.signIn('owner@x.test');
     const [app] = rig.clients(token) as [AppClient];
     const { devices, epoch, credentials } = await rig.boundDevice(app);
     const recording = new Recording(app, devices[0] as DeviceClient, credentials, epoch);
@@ -122,45 +123,41 @@ function arrivedOf(body: unknown): boolean[] {
 
 export async function uploadsSpoilt(trial: Trial): Promise<void> {
   // A device here asks for more in a second than its limit allows, as the server has become faster.
-  const rig = await FaultRig.open({ env: { RATE_LIMITS: 'off' } });
-  try {
-    const recordings: Recording[] = [];
-    for (let n = 0; n < AT_ONCE; n++) recordings.push(await Recording.open(rig));
-    const { app } = recordings[0] as Recording;
-    const stored: string[] = [];
-    const one = async (recording: Recording) => {
-      const { device, credentials } = recording;
-      const bytes = Buffer.from(trial.random.bytes(1 + trial.random.below(CHUNK_BYTES_MAX)));
-      const intent = await recording.intend(bytes);
-      const path = intent.upload_path;
-      const wrong = await trial.random.pick(FAULTS)(trial, {
-        device,
-        credentials,
-        url: rig.first.process.device_url,
-        path,
-        bytes,
-      });
-      trial.must(wrong === null, wrong ?? '');
-      const { status } = await answerOf(device.ask('GET', `/device/chunks/${intent.chunk_id}`));
-      trial.counts[status === 200 ? 'ok' : 'refused'] += 1;
-      // One that is cut off holds its place until the server has noticed.
-      await until('a retry succeeds', async () => (await answerOf(device.upload(path, bytes))).status === 200);
-      trial.counts.ok += 1;
-      stored.push(sha256Of(bytes));
-    };
-    await trial.repeat(() => Promise.all(recordings.map(one)));
-    await audioIsThere(trial, { rig, app, stored });
-    trial.must(stored.length >= AT_ONCE, `only ${stored.length} chunks were stored`);
-    trial.noSecrets(rig);
-  } finally {
-    await rig.end();
-  }
+  const rig = await trial.open({ env: { RATE_LIMITS: 'off' } });
+  const recordings: Recording[] = [];
+  for (let n = 0; n < AT_ONCE; n++) recordings.push(await Recording.open(rig));
+  const { app } = recordings[0] as Recording;
+  const stored: string[] = [];
+  const one = async (recording: Recording) => {
+    const { device, credentials } = recording;
+    const bytes = Buffer.from(trial.random.bytes(1 + trial.random.below(CHUNK_BYTES_MAX)));
+    const intent = await recording.intend(bytes);
+    const path = intent.upload_path;
+    const wrong = await trial.random.pick(FAULTS)(trial, {
+      device,
+      credentials,
+      url: rig.first.device_url,
+      path,
+      bytes,
+    });
+    trial.must(wrong === null, wrong ?? '');
+    const { status } = await answerOf(device.ask('GET', `/device/chunks/${intent.chunk_id}`));
+    trial.counts[status === 200 ? 'ok' : 'refused'] += 1;
+    // One that is cut off holds its place until the server has noticed.
+    await until('a retry succeeds', async () => (await answerOf(device.upload(path, bytes))).status === 200);
+    trial.counts.ok += 1;
+    stored.push(sha256Of(bytes));
+  };
+  await trial.repeat(() => Promise.all(recordings.map(one)));
+  await audioIsThere(trial, { rig, app, stored });
+  trial.must(stored.length >= AT_ONCE, `only ${stored.length} chunks were stored`);
+  trial.noSecrets(rig);
 }
 
 /** What is stored lies there and nothing else; `stored` holds the hashes of what was acknowledged. */
 async function audioIsThere(
   trial: Trial,
-  { rig, app, stored }: { rig: FaultRig; app: AppClient; stored: string[] },
+  { rig, app, stored }: { rig: Servers; app: AppClient; stored: string[] },
 ): Promise<void> {
   let audio = await audioOf(app, join(rig.folder, 'blobs'));
   await until('only what is stored lies there', async () => {
@@ -190,54 +187,50 @@ function boundFiles(pid: number, bytes: number | 'unlimited'): void {
 
 /** The disk of audio is full: nothing becomes `stored`, what was stored is read, and retries succeed once there is room. */
 export async function uploadsWithoutRoom(trial: Trial): Promise<void> {
-  const rig = await FaultRig.open();
-  try {
-    const recording = await Recording.open(rig);
-    const { app, device } = recording;
-    const { pid } = rig.first.process;
-    const chunk = async (size: number) => {
-      const bytes = Buffer.from(trial.random.bytes(size));
-      return { bytes, ...(await recording.intend(bytes)) };
-    };
-    const statusOf = async (id: string) => (await device.ask<{ status: string }>('GET', `/device/chunks/${id}`)).status;
-    const before = await chunk(CHUNK_BYTES.small);
-    await device.upload(before.upload_path, before.bytes);
-    const chunks = [await chunk(CHUNK_BYTES.small), await chunk(CHUNK_BYTES.large)];
-    boundFiles(pid, ROOM_BYTES);
-    for (const { upload_path, bytes, chunk_id } of chunks) {
-      const { status, code, retry_after_s } = await answerOf(device.upload(upload_path, bytes));
-      trial.counts.refused += 1;
-      trial.must(status === 503 && (retry_after_s ?? 0) > 0, `no room for ${bytes.length} bytes: ${status} ${code}`);
-      trial.must(!ARRIVED.has(await statusOf(chunk_id)), `${bytes.length} bytes without room count as stored`);
-    }
-    const { status, body } = await app.send('GET', `/audio/chunks/${before.chunk_id}/content`);
-    trial.must(status === 200 && before.bytes.equals(body), `what was stored is read: ${status}`);
-    const together = Array.from({ length: TOGETHER }, () => Buffer.from(trial.random.bytes(CHUNK_BYTES.small)));
-    const send = recording.arrivals([...together, Buffer.from(trial.random.bytes(CHUNK_BYTES.large))]);
-    // Without room for any, and for some.
-    for (const room of [ROOM_BYTES, SOME_ROOM_BYTES]) {
-      boundFiles(pid, room);
-      const { status, code } = await answerOf(send());
-      trial.counts.refused += 1;
-      trial.must(status === 503, `no room for chunks with their bytes: ${status} ${code}`);
-    }
-    boundFiles(pid, 'unlimited');
-    const sent = await send();
-    trial.must(arrivedOf(sent).length === TOGETHER + 1, 'an item for each chunk');
-    trial.must(arrivedOf(sent).every(Boolean), `chunks with their bytes once there is room: ${JSON.stringify(sent)}`);
-    trial.counts.ok += 1;
-    for (const { upload_path, bytes, chunk_id } of chunks) {
-      const retried = await answerOf(device.upload(upload_path, bytes));
-      trial.counts.ok += 1;
-      trial.must(retried.status === 200, `a retry once there is room: ${retried.status} ${retried.code}`);
-      trial.must(ARRIVED.has(await statusOf(chunk_id)), `${bytes.length} bytes are stored`);
-    }
-    const stored = [...[before, ...chunks].map(({ bytes }) => bytes), ...together].map(sha256Of);
-    await audioIsThere(trial, { rig, app, stored });
-    trial.tries += chunks.length;
-  } finally {
-    await rig.end();
+  const rig = await trial.open();
+  const recording = await Recording.open(rig);
+  const { app, device } = recording;
+  const { pid } = rig.first;
+  const chunk = async (size: number) => {
+    const bytes = Buffer.from(trial.random.bytes(size));
+    return { bytes, ...(await recording.intend(bytes)) };
+  };
+  const statusOf = async (id: string) => (await device.ask<{ status: string }>('GET', `/device/chunks/${id}`)).status;
+  const before = await chunk(CHUNK_BYTES.small);
+  await device.upload(before.upload_path, before.bytes);
+  const chunks = [await chunk(CHUNK_BYTES.small), await chunk(CHUNK_BYTES.large)];
+  boundFiles(pid, ROOM_BYTES);
+  for (const { upload_path, bytes, chunk_id } of chunks) {
+    const { status, code, retry_after_s } = await answerOf(device.upload(upload_path, bytes));
+    trial.counts.refused += 1;
+    trial.must(status === 503 && (retry_after_s ?? 0) > 0, `no room for ${bytes.length} bytes: ${status} ${code}`);
+    trial.must(!ARRIVED.has(await statusOf(chunk_id)), `${bytes.length} bytes without room count as stored`);
   }
+  const { status, body } = await app.send('GET', `/audio/chunks/${before.chunk_id}/content`);
+  trial.must(status === 200 && before.bytes.equals(body), `what was stored is read: ${status}`);
+  const together = Array.from({ length: TOGETHER }, () => Buffer.from(trial.random.bytes(CHUNK_BYTES.small)));
+  const send = recording.arrivals([...together, Buffer.from(trial.random.bytes(CHUNK_BYTES.large))]);
+  // Without room for any, and for some.
+  for (const room of [ROOM_BYTES, SOME_ROOM_BYTES]) {
+    boundFiles(pid, room);
+    const { status, code } = await answerOf(send());
+    trial.counts.refused += 1;
+    trial.must(status === 503, `no room for chunks with their bytes: ${status} ${code}`);
+  }
+  boundFiles(pid, 'unlimited');
+  const sent = await send();
+  trial.must(arrivedOf(sent).length === TOGETHER + 1, 'an item for each chunk');
+  trial.must(arrivedOf(sent).every(Boolean), `chunks with their bytes once there is room: ${JSON.stringify(sent)}`);
+  trial.counts.ok += 1;
+  for (const { upload_path, bytes, chunk_id } of chunks) {
+    const retried = await answerOf(device.upload(upload_path, bytes));
+    trial.counts.ok += 1;
+    trial.must(retried.status === 200, `a retry once there is room: ${retried.status} ${retried.code}`);
+    trial.must(ARRIVED.has(await statusOf(chunk_id)), `${bytes.length} bytes are stored`);
+  }
+  const stored = [...[before, ...chunks].map(({ bytes }) => bytes), ...together].map(sha256Of);
+  await audioIsThere(trial, { rig, app, stored });
+  trial.tries += chunks.length;
 }
 
 /** Sends so many bytes of an upload and cuts the connection. */

@@ -13,12 +13,13 @@ import {
 } from '../../kits/typescript/src/device_client.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { nextSweepAt } from '../../src/domain/retention.js';
+import { type Answer, answerOf } from '../driver/history.js';
+import type { Servers } from '../driver/servers.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { ARRIVED } from '../fixtures/stored_audio.js';
 import { until } from '../fixtures/until.js';
-import { type Answer, answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';
-import { FaultRig, type RigServer } from './rig.js';
 import type { Trial } from './trial.js';
 
 /** Fault 21: processes of this build and of another revision side by side, on one Redis, keys and audio. */
@@ -58,48 +59,44 @@ export class OtherBuild {
 
 /** `mains`: what runs, in the order of starting; null is the build at hand. The last one comes when others have written. */
 export async function versionsSideBySide(trial: Trial, mains: readonly (string | null)[]): Promise<void> {
-  const rig = await FaultRig.open({ mains: mains.slice(0, -1) });
-  try {
-    const early = await Crossing.open(rig, trial, 'early');
-    for (let n = 0; n < 3; n++) await early.step();
-    await rig.addServer(mains.at(-1) ?? null);
-    await early.reach();
-    const late = await Crossing.open(rig, trial, 'late');
-    for (const one of [early, late]) await one.sweep();
-    for (const one of [early, late]) await one.signIn();
-    const load = await Load.open(rig, trial.random);
-    let is_over = false;
-    const crossing = [early, late].map(async (one) => {
-      while (!is_over) {
-        await one.step();
-        await pause(PAUSE_MS);
-      }
-    });
-    try {
-      await load.run(
-        trial.repeat(() => trial.between(100, 200)),
-        { kinds: ENTITY_KINDS },
-      );
-    } finally {
-      is_over = true;
-      await Promise.all(crossing);
+  const rig = await trial.open({ mains: mains.slice(0, -1) });
+  const early = await Crossing.open(rig, trial, 'early');
+  for (let n = 0; n < 3; n++) await early.step();
+  await rig.add({ main: mains.at(-1) ?? null });
+  await early.reach();
+  const late = await Crossing.open(rig, trial, 'late');
+  for (const one of [early, late]) await one.sweep();
+  for (const one of [early, late]) await one.signIn();
+  const load = await Load.open(rig, trial.random);
+  let is_over = false;
+  const crossing = [early, late].map(async (one) => {
+    while (!is_over) {
+      await one.step();
+      await pause(PAUSE_MS);
     }
-    for (const one of [early, late]) await one.check();
-    // Once more with those that were there first started anew, as when a release is taken back.
-    await rig.first.restart();
-    for (const one of [early, late]) await one.reach();
-    for (const one of [early, late]) await one.check();
-    await trial.settle(rig, load, { kinds: ENTITY_KINDS });
-    for (const [n, { process }] of rig.servers.entries())
-      trial.none(`log of server ${n + 1}`, [...(process.output.match(QUARANTINED) ?? [])].slice(0, 3));
+  });
+  try {
+    await load.run(
+      trial.repeat(() => trial.between(100, 200)),
+      { kinds: ENTITY_KINDS },
+    );
   } finally {
-    await rig.end();
+    is_over = true;
+    await Promise.all(crossing);
   }
+  for (const one of [early, late]) await one.check();
+  // Once more with those that were there first started anew, as when a release is taken back.
+  await rig.first.restart();
+  for (const one of [early, late]) await one.reach();
+  for (const one of [early, late]) await one.check();
+  await trial.settle(rig, load, { kinds: ENTITY_KINDS });
+  for (const [n, { output }] of rig.all.entries())
+    trial.none(`log of server ${n + 1}`, [...(output.match(QUARANTINED) ?? [])].slice(0, 3));
 }
 
 /** One account, whose every call goes to another server than the call before: what it was told must be there. */
 class Crossing {
-  readonly #rig: FaultRig;
+  readonly #rig: Servers;
   readonly #trial: Trial;
   readonly #email: string;
   #token = '';
@@ -112,13 +109,13 @@ class Crossing {
   readonly #stored: string[] = [];
   #steps = 0;
 
-  private constructor(rig: FaultRig, trial: Trial, email: string) {
+  private constructor(rig: Servers, trial: Trial, email: string) {
     this.#rig = rig;
     this.#trial = trial;
     this.#email = email;
   }
 
-  static async open(rig: FaultRig, trial: Trial, name: string): Promise<Crossing> {
+  static async open(rig: Servers, trial: Trial, name: string): Promise<Crossing> {
     const crossing = new Crossing(rig, trial, `${name}@x.test`);
     await crossing.signIn();
     const bound = await rig.boundDevice(crossing.#apps[0] as AppClient);
@@ -130,8 +127,8 @@ class Crossing {
 
   async signIn(): Promise<void> {
     // Who learned of the time a little later would issue what has run out for the others.
-    for (const { operator } of this.#rig.servers) await operator.advanceClock(0);
-    this.#token = (await this.#rig.signIn(this.#email)).token;
+    for (const server of this.#rig.all) await server.operator().advanceClock(0);
+    this.#token = (await this.#rig.signIn(this.#email)).access_token;
     this.#apps = this.#rig.clients(this.#token);
   }
 
@@ -141,7 +138,7 @@ class Crossing {
    */
   async sweep(): Promise<void> {
     const [app] = this.#rig.clients(this.#token, this.#rig.at_hand) as [AppClient];
-    const { operator } = this.#rig.at_hand[0] as RigServer;
+    const operator = (this.#rig.at_hand[0] as SpoolProcess).operator();
     const stream = async (): Promise<string> => {
       const recording = { source_id: source?.id, captured_at: '2026-01-01T12:00:00Z' };
       return ((await this.#try('stream', () => app.ask('POST', '/audio/streams', recording))) as { id: string }).id;
@@ -235,7 +232,7 @@ class Crossing {
 
   /** Everything that was acknowledged is there, whoever is asked. */
   async check(): Promise<void> {
-    for (const [n] of this.#rig.servers.entries()) {
+    for (const [n] of this.#rig.all.entries()) {
       const me = (await this.#try('view', () => this.#app(n).ask('GET', '/me'))) as { name: string } | null;
       this.#trial.must(me?.name === this.#name, `server ${n + 1} knows the last name of ${this.#email}`);
       for (const chunk_id of this.#stored) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import { until } from '../fixtures/until.js';
 import { drawRequest, type FuzzRequest } from './requests.js';
 import { type Heard, Wire } from './wire.js';

@@ -10,9 +10,9 @@ import {
 } from '../../kits/typescript/src/device_client.js';
 import type { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { voiceId } from '../../src/domain/ids.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { OauthApp, type SpoolPlace } from '../fixtures/oauth.js';
-import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
 

@@ -12,6 +12,7 @@ import { type Notice, Recorder } from '../../kits/typescript/src/recorder.js';
 import { WebhookVerifier } from '../../kits/typescript/src/webhooks.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import { AppClient } from '../fixtures/app_client.js';
 import { BadLink, drawFate } from '../fixtures/cut_connections.js';
 import { freePort } from '../fixtures/free_port.js';
@@ -20,7 +21,6 @@ import { ConsumerFolder } from '../fixtures/packed_kit.js';
 import { asTyped } from '../fixtures/pairing_code.js';
 import { drawSeed } from '../fixtures/seed.js';
 import { TestSpool } from '../fixtures/spool.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import { until } from '../fixtures/until.js';
 

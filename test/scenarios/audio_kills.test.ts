@@ -5,9 +5,9 @@ import type { Test } from 'tap';
 import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { CBOR_ENCODING } from '../../tools/cbor_encoding.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import { ageRecords, segmentsIn } from '../engine/blobs/segments.js';
-import { KilledServer } from '../fixtures/kills.js';
-import { scenario } from '../fixtures/scenario.js';
 import { drawSeed } from '../fixtures/seed.js';
 import { ARRIVED, audioOf, differences, unclaimed } from '../fixtures/stored_audio.js';
 
@@ -39,15 +39,15 @@ scenario<Size>({
  */
 async function audioKills(t: Test, { rounds, at_once, bytes }: Size): Promise<void> {
   const random = new SeededRandom(drawSeed(t));
-  const server = await KilledServer.open(t);
+  const server = await Servers.open(t);
   const blobs = join(server.folder, 'blobs');
   const session = await server.signIn(EMAIL);
   const { device_id: _, ...credentials } = await server.operator.provision('personal');
   const { claim } = await server
     .client(session.access_token)
     .ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
-  let device = new DeviceClient(server.device_url, credentials, { encoding: CBOR_ENCODING });
-  server.onEnded = () => device.close();
+  const device = new DeviceClient(server.device_url, credentials, { encoding: CBOR_ENCODING });
+  t.teardown(() => device.close());
   const { binding_epoch } = await device.ask<BindingView>('POST', '/device/claims/redeem', { claim });
   const source_stream_ref = randomUUID();
   await device.ask('POST', '/device/streams', {
@@ -80,7 +80,6 @@ async function audioKills(t: Test, { rounds, at_once, bytes }: Size): Promise<vo
     if (!items.every(({ status }) => ARRIVED.has(status ?? ''))) throw new Error(JSON.stringify(items));
   };
 
-  const { proxy } = server;
   const acknowledged = new Set<string>();
   let orphans_seen = 0;
   let sequence = 0;
@@ -89,14 +88,10 @@ async function audioKills(t: Test, { rounds, at_once, bytes }: Size): Promise<vo
       ...{ bytes: randomBytes(1 + random.below(bytes)), sequence: sequence++ },
       source_chunk_ref: randomUUID(),
     }));
-    const kill = () => server.kill();
     const is_at_commit = round % 2 === 0;
-    if (is_at_commit) {
-      proxy.onLost = kill;
-      // The commit that says so is lost with its server: the bytes lie there, and nobody knows.
-      proxy.dropRequest(STORED);
-    }
-    const timer = is_at_commit ? undefined : setTimeout(kill, random.between(20, 220));
+    // The commit that says so is lost with its server: the bytes lie there, and nobody knows.
+    const fault = is_at_commit ? server.loseCommit(1, { what: 'request', text: STORED }) : null;
+    const timer = is_at_commit ? undefined : setTimeout(() => server.kill(), random.between(20, 220));
     const [alone, together] = [planned.slice(0, at_once / 2), planned.slice(at_once / 2)];
     const batches = [0, 1, 2].map((first) => together.filter((_, index) => index % 3 === first));
     const results = await Promise.allSettled([
@@ -107,14 +102,12 @@ async function audioKills(t: Test, { rounds, at_once, bytes }: Size): Promise<vo
       }),
     ]);
     clearTimeout(timer);
-    proxy.loseNothing();
-    proxy.onLost = () => {};
-    kill();
+    fault?.cancel();
+    server.kill();
     for (const result of results)
       if (result.status === 'fulfilled') for (const { bytes } of result.value) acknowledged.add(sha256Of(bytes));
 
     await server.restart();
-    device = new DeviceClient(server.device_url, credentials, { encoding: CBOR_ENCODING });
     const audio = await audioOf(server.client(session.access_token), blobs);
     orphans_seen += unclaimed(audio).length;
     t.strictSame(differences(audio).missing, [], 'what is marked stored is there');

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Test } from 'tap';
+import { scenario } from '../driver/scenario.js';
 import { npmTestPasses } from '../fixtures/npm_test.js';
-import { scenario } from '../fixtures/scenario.js';
 
 /** Ends with whoever started it, however that ends. */
 const BURN = 'const parent = process.ppid; while (process.ppid === parent);';

@@ -9,10 +9,10 @@ import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { streamFolder } from '../../src/engine/blobs/blob_keys.js';
 import { randomId } from '../../src/engine/random/random.js';
+import { scenario } from '../driver/scenario.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
-import { scenario } from '../fixtures/scenario.js';
 import { TestSpool } from '../fixtures/spool.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 
 type Size = { streams: number; chunks: number; blobs: number; seconds: number; p99_factor_max: number };
 

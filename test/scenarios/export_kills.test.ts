@@ -4,9 +4,10 @@ import type { Test } from 'tap';
 import type { Export } from '../../kits/typescript/src/api.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { openFolderBlobStore } from '../../src/engine/blobs/folder_blob_store.js';
+import { type Kills, killWithin } from '../driver/kills.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import { addFile } from '../fixtures/files.js';
-import { KilledServer, type Kills } from '../fixtures/kills.js';
-import { scenario } from '../fixtures/scenario.js';
 import { manifestFaults, unzip } from '../fixtures/zip.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -22,7 +23,7 @@ scenario<Kills & { rounds: number }>({
 });
 
 async function exportKills(t: Test, { rounds, ...kills }: Kills & { rounds: number }): Promise<void> {
-  const server = await KilledServer.open(t, { CHUNK_WORKER: '0' });
+  const server = await Servers.open(t, { env: { CHUNK_WORKER: '0' } });
   const signedIn = async () => server.client((await server.signIn(EMAIL)).access_token);
   let app = await signedIn();
   const bytes = randomBytes(LIMITS.export_part_bytes + 1_000);
@@ -43,8 +44,9 @@ async function exportKills(t: Test, { rounds, ...kills }: Kills & { rounds: numb
   };
 
   for (let round = 0; round < rounds; round++)
-    await server.killWithin<Step>(
+    await killWithin<Step>(
       t,
+      server,
       { steps: { export: prepare }, kinds: [['export']], kills },
       async ({ nth, step, answer }, t) => {
         app = server.client(app.access_token);

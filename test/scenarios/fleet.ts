@@ -1,7 +1,7 @@
 import { readSettings } from '../../src/host/settings.js';
 import { chooseServer } from '../../tools/demo/server_choice.js';
 import { type FleetOptions, runFleet } from '../../tools/fleet/run.js';
-import { scenario } from '../fixtures/scenario.js';
+import { scenario } from '../driver/scenario.js';
 
 const COMMON = { seed: 2026, shared_percent: 25, chunk_bytes: 16_384, speech: false, faults: true, read_percent: 10 };
 

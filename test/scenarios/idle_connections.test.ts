@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import tls from 'node:tls';
 import type { Test } from 'tap';
 import { type BindingView, DeviceClient } from '../../kits/typescript/src/device_client.js';
-import { scenario } from '../fixtures/scenario.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
+import { scenario } from '../driver/scenario.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 
 const AT_ONCE = 50;
 

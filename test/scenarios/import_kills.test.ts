@@ -4,10 +4,11 @@ import type { Test } from 'tap';
 import type { Import, Stream } from '../../kits/typescript/src/api.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
+import { type Kills, killWithin } from '../driver/kills.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { announceFile, sendFile } from '../fixtures/importing.js';
-import { KilledServer, type Kills } from '../fixtures/kills.js';
-import { scenario } from '../fixtures/scenario.js';
 import { audioOf, differences } from '../fixtures/stored_audio.js';
 
 const EMAIL = 'imports@x.test';
@@ -23,7 +24,7 @@ scenario<Kills>({
 });
 
 async function importKills(t: Test, kills: Kills): Promise<void> {
-  const server = await KilledServer.open(t, { CHUNK_WORKER: '0' });
+  const server = await Servers.open(t, { env: { CHUNK_WORKER: '0' } });
   let app = server.client((await server.signIn(EMAIL)).access_token);
   const importer = () => ({ app, base_url: server.base_url });
   const streams = () => allOf<Stream>(app, '/audio/streams');
@@ -41,8 +42,9 @@ async function importKills(t: Test, kills: Kills): Promise<void> {
     return { ask, bytes };
   };
 
-  await server.killWithin<Step>(
+  await killWithin<Step>(
     t,
+    server,
     { steps: { import: prepare }, kinds: [['import']], kills },
     async ({ nth, step: { bytes } }, t) => {
       app = server.client(app.access_token);

@@ -6,9 +6,10 @@ import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
 import { ScriptedChat } from '../../tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../tools/speech/scripted_engine.js';
+import { ALL_KILLS, type Kills, killWithin, SOME_KILLS } from '../driver/kills.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import { storedSearchFaults } from '../faults/equalities.js';
-import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
-import { scenario } from '../fixtures/scenario.js';
 import { said, type WorkView } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
 
@@ -62,7 +63,7 @@ class Talker {
   #recorded = 0;
 
   constructor(
-    readonly server: KilledServer,
+    readonly server: Servers,
     readonly email: string,
   ) {}
 
@@ -141,7 +142,7 @@ class Talker {
 }
 
 async function libraryKills(t: Test, kills: Kills): Promise<void> {
-  const server = await KilledServer.open(t, { CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
+  const server = await Servers.open(t, { env: { CHUNK_WORKER: '1', CONTENT_WORKER: '0' } });
   const ann = await new Talker(server, 'talker@x.test').open();
   const forgetful = await new Talker(server, 'forgetful@x.test').open();
   const ask = (method: string, path: string, body?: unknown) => answerOf(ann.app().ask(method, path, body));
@@ -467,7 +468,7 @@ async function libraryKills(t: Test, kills: Kills): Promise<void> {
     },
   };
 
-  await server.killWithin<Step>(t, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
+  await killWithin<Step>(t, server, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
     await ann.signIn();
     await forgetful.signIn();
     const got = answer ?? (await step.ask());
@@ -475,7 +476,7 @@ async function libraryKills(t: Test, kills: Kills): Promise<void> {
     await ann.signIn();
     await step.check(t);
   });
-  t.same(await storedSearchFaults(await server.redis()), [], 'what search knows is what is there');
+  t.same(await storedSearchFaults(await server.connect()), [], 'what search knows is what is there');
 }
 
 const NO_TALLY = {
@@ -489,7 +490,7 @@ async function makingKills(t: Test, kills: Kills): Promise<void> {
   const chat = await ScriptedChat.start(t);
   engine.hears = () => [...PROMISES, livesInGraz('Bob')].map((text, at) => ({ text, start: at * 5, end: at * 5 + 4 }));
   const env = { CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url, INSIGHTS_URL: chat.url };
-  const server = await KilledServer.open(t, env);
+  const server = await Servers.open(t, { env: env });
   const ann = await new Talker(server, 'talker@x.test').open();
   const prepare = async (): Promise<Step> => {
     await ann.signIn();
@@ -522,12 +523,12 @@ async function makingKills(t: Test, kills: Kills): Promise<void> {
     };
   };
   const steps = { 'a recording becomes suggestions': prepare };
-  await server.killWithin<Step>(t, { steps, kinds: [Object.keys(steps)], kills }, async ({ step, answer }, t) => {
+  await killWithin<Step>(t, server, { steps, kinds: [Object.keys(steps)], kills }, async ({ step, answer }, t) => {
     await ann.signIn();
     if (answer === null) await step.ask().catch(() => null);
     await step.check(t);
   });
-  t.same(await storedSearchFaults(await server.redis()), [], 'what search knows is what is there');
+  t.same(await storedSearchFaults(await server.connect()), [], 'what search knows is what is there');
 }
 
 /** `200`, or status and code of a refusal. */

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
+import { scenario } from '../driver/scenario.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import { nodeProgram } from '../fixtures/node_program.js';
 import { npmTestPasses } from '../fixtures/npm_test.js';
-import { scenario } from '../fixtures/scenario.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const START = fileURLToPath(new URL('../../../tools/start.mjs', import.meta.url));

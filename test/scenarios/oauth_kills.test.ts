@@ -1,8 +1,9 @@
 import type { Test } from 'tap';
 import type { CallAnswer } from '../../kits/typescript/src/http_call.js';
-import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
+import { ALL_KILLS, type Kills, killWithin, SOME_KILLS } from '../driver/kills.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import { Browser, codeOf, jsonOf, OauthApp, pkce, type Shown, type Tokens } from '../fixtures/oauth.js';
-import { scenario } from '../fixtures/scenario.js';
 
 /** One step of a sign-in, ready to be asked for as often as need be. */
 type Step = {
@@ -28,7 +29,7 @@ scenario({
 });
 
 async function oauthKills(t: Test, kills: Kills): Promise<void> {
-  const server = await KilledServer.open(t);
+  const server = await Servers.open(t);
   const ios = () => OauthApp.first(server, 'svc-ios');
   let people = 0;
   const somebody = () => `k${++people}@x.test`;
@@ -179,7 +180,7 @@ async function oauthKills(t: Test, kills: Kills): Promise<void> {
     },
   };
 
-  await server.killWithin(t, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
+  await killWithin(t, server, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
     const settled = answer ?? (await step.ask());
     const is_json = String(settled.headers['content-type']).startsWith('application/json');
     const error = is_json ? (jsonOf<{ error?: string }>(settled).error ?? 'none') : 'none';

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { scenario } from '../driver/scenario.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import { Browser, codeOf, jsonOf, OauthApp, type SpoolPlace, type Tokens } from '../fixtures/oauth.js';
 import { TestRedis } from '../fixtures/redis.js';
-import { scenario } from '../fixtures/scenario.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 
 const FREEZES = 12;
 /** From one round to the next a process freezes a millisecond later, up to this. */

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { mastersOf } from '../../src/engine/store/redis_connection.js';
+import { scenario } from '../driver/scenario.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { TestRedisCluster } from '../fixtures/redis_cluster.js';
-import { scenario } from '../fixtures/scenario.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 
 /** Some of the reader's pauses are longer than memory stays trusted. */
 const PAUSE_MS = { usual: 12, long: 300 };

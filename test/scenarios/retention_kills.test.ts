@@ -2,9 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Event } from '../../kits/typescript/src/api.js';
 import { sha256Of } from '../../kits/typescript/src/device_client.js';
+import { type Kills, killWithin } from '../driver/kills.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import { allOf } from '../fixtures/colleagues.js';
-import { KilledServer, type Kills } from '../fixtures/kills.js';
-import { scenario } from '../fixtures/scenario.js';
 
 const HOUR_MS = 3_600_000;
 /** Longer than the lease of a job in the hands of a server that is no more. */
@@ -26,7 +27,7 @@ scenario<Kills & { rounds: number }>({
 });
 
 async function retentionKills(t: Test, { rounds, ...kills }: Kills & { rounds: number }): Promise<void> {
-  const server = await KilledServer.open(t, { CHUNK_WORKER: '0' });
+  const server = await Servers.open(t, { env: { CHUNK_WORKER: '0' } });
   const signedIn = async () => server.client((await server.signIn(EMAIL)).access_token);
   let app = await signedIn();
   const [own] = (await app.ask<{ workspaces: { id: string }[] }>('GET', '/me')).workspaces;
@@ -67,8 +68,9 @@ async function retentionKills(t: Test, { rounds, ...kills }: Kills & { rounds: n
   };
 
   for (let round = 0; round < rounds; round++)
-    await server.killWithin<Step>(
+    await killWithin<Step>(
       t,
+      server,
       { steps: { sweep: prepare }, kinds: [['sweep']], kills },
       async ({ nth, step }, t) => {
         for (let n = 0; n < 2; n++) await server.operator.advanceClock(LEASE_OVER_MS);

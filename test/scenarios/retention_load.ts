@@ -6,9 +6,9 @@ import type { Event } from '../../kits/typescript/src/api.js';
 import { libraryId, partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, orNull } from '../../src/domain/refusals.js';
 import { randomId } from '../../src/engine/random/random.js';
+import { scenario } from '../driver/scenario.js';
 import { expectationOf } from '../engine/blobs/blob_store_contract.js';
 import { allOf } from '../fixtures/colleagues.js';
-import { scenario } from '../fixtures/scenario.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 

@@ -3,9 +3,10 @@ import type { Device, Event } from '../../kits/typescript/src/api.js';
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import type { BindingView, DeviceCredentials } from '../../kits/typescript/src/device_client.js';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
+import { ALL_KILLS, type Kills, killWithin, SOME_KILLS } from '../driver/kills.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import { allOf } from '../fixtures/colleagues.js';
-import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
-import { scenario } from '../fixtures/scenario.js';
 import type { SessionView } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
@@ -46,12 +47,11 @@ scenario({
 });
 
 async function sessionKills(t: Test, kills: Kills): Promise<void> {
-  const server = await KilledServer.open(t, { CHUNK_WORKER: '0' });
+  const server = await Servers.open(t, { env: { CHUNK_WORKER: '0' } });
   const clients = new Map<string, DeviceClient>();
-  server.onEnded = () => {
+  t.teardown(() => {
     for (const client of clients.values()) client.close();
-    clients.clear();
-  };
+  });
   let token = '';
   const signIn = async () => {
     token = (await server.signIn(EMAIL)).access_token;
@@ -63,7 +63,6 @@ async function sessionKills(t: Test, kills: Kills): Promise<void> {
     const { device_id, ...credentials } = await server.operator.provision(kind);
     return { device_id, credentials };
   };
-  /** Every server has a port of its own. */
   const device = ({ device_id, credentials }: Recorder) => {
     const client = clients.get(device_id) ?? new DeviceClient(server.device_url, credentials);
     clients.set(device_id, client);
@@ -289,7 +288,7 @@ async function sessionKills(t: Test, kills: Kills): Promise<void> {
     };
   }
 
-  await server.killWithin(t, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
+  await killWithin(t, server, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
     const settled = answer ?? (await patient(step.ask));
     const expected = answer === null ? [step.said, step.in_effect] : [step.said];
     t.ok(expected.includes(settled), `commit ${nth}: ${settled}`);

@@ -12,12 +12,12 @@ import {
   sha256Of,
 } from '../../kits/typescript/src/device_client.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
-import { type Answer, answerOf, type Call, RunTime } from '../faults/history.js';
+import { type Answer, answerOf, type Call, RunTime } from '../driver/history.js';
+import { scenario } from '../driver/scenario.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { TestRedis } from '../fixtures/redis.js';
-import { scenario } from '../fixtures/scenario.js';
 import { drawSeed } from '../fixtures/seed.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 import { type Announced, type Epoch, intentOf, KEPT, type Signal, StreamModel } from '../fixtures/stream_model.js';
 import { until } from '../fixtures/until.js';
 

@@ -6,13 +6,13 @@ import type { StreamMessage } from '../../actors/recordings/stream.js';
 import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { randomId } from '../../src/engine/random/random.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
-import { scenario } from '../fixtures/scenario.js';
 import { TestSpool } from '../fixtures/spool.js';
-import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
-import { WebhookServers } from '../fixtures/webhook_servers.js';
 
 /** `streams`: of the account that is being erased; without any, none is. `stopped_s`: how long one stands still. */
 type Size = {
@@ -56,35 +56,33 @@ const TRIES_EACH_MAX = 1.1;
 /** Kills a process that has a webhook, a mail and an erasure in hand, and says how long it takes until others have them. */
 async function takeover(t: Test, size: Size): Promise<void> {
   const { processes, streams, stopped_s, reminders } = size;
-  const servers = await WebhookServers.open(t);
+  const servers = await Servers.open(t, { count: 0, storage: 'beside', receives: true });
   const smtp = await SilentSmtp.open(t);
   const erased = streams > 0 ? await toBeErased(servers, streams) : null;
   const env = { SMTP_URL: smtp.url, MAIL_FROM: 'no-reply@x.test' };
-  const running = await Promise.all(Array.from({ length: processes }, () => servers.start({ direct: true, env })));
-  for (const server of running)
-    await until('all know each other', async () => (await known(servers, server)) === processes);
+  const running = await Promise.all(Array.from({ length: processes }, () => servers.add({ env })));
+  for (const server of running) await until('all know each other', async () => (await known(server)) === processes);
   const [first] = running as [SpoolProcess];
 
   if (reminders > 0) await remindsOnce(t, servers, { running, reminders });
   // The clock has moved before anybody signs in: tokens would not outlive that.
-  const advanced = erased === null ? null : servers.operator(first).advanceClock(7 * DAY_MS);
+  const advanced = erased === null ? null : first.operator().advanceClock(7 * DAY_MS);
   advanced?.catch(() => {}); // the process that answers may be the one that is killed
-  const victim = erased === null ? first : await erasingOne(servers, running);
+  const victim = erased === null ? first : await erasingOne(running);
   const others = running.filter((server) => server !== victim);
   const [other] = others as [SpoolProcess];
   const app = await smtp.signIn(victim, 'hook@x.test');
   const hung = await hangingDelivery(servers, { app, victim });
   await smtp.silence(victim, 'late@x.test');
-  if (erased !== null) t.ok(await isErasing(servers, victim), 'the erasure is still in hand');
+  if (erased !== null) t.ok(await isErasing(victim), 'the erasure is still in hand');
 
   const killed = performance.now();
   const since = () => performance.now() - killed;
   await victim.kill();
-  servers.running.delete(victim);
   const [webhook_ms, mail_ms, erasure_ms] = await Promise.all([
     servers.receiver.count(hung.path, 2, DEADLINE_MS).then(since),
     until('the mail is sent', () => smtp.arrived('late@x.test') === 2, DEADLINE_MS).then(since),
-    erased === null ? null : erasingOne(servers, others, DEADLINE_MS).then(since),
+    erased === null ? null : erasingOne(others, DEADLINE_MS).then(since),
   ]);
   const erasure = erasure_ms === null ? '' : `, the erasure ${seconds(erasure_ms)}`;
   t.comment(`after the kill: the webhook ${seconds(webhook_ms)}, the mail ${seconds(mail_ms)}${erasure}`);
@@ -107,14 +105,14 @@ async function takeover(t: Test, size: Size): Promise<void> {
 /** A process that stands still loses its partitions, and nothing that it has in hand. */
 async function standsStill(
   t: Test,
-  servers: WebhookServers,
+  servers: Servers,
   { others, app, stopped_s }: { others: SpoolProcess[]; app: AppClient; stopped_s: number },
 ): Promise<void> {
   const [one, two] = others as [SpoolProcess, SpoolProcess];
   const hung = await hangingDelivery(servers, { app: one.client(app.access_token), victim: one });
   one.signal('SIGSTOP');
   const stopped = performance.now();
-  await until('it is no member', async () => (await known(servers, two)) === 1, 15_000);
+  await until('it is no member', async () => (await known(two)) === 1, 15_000);
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, stopped_s * 1_000 - (performance.now() - stopped))));
   t.equal(servers.receiver.at(hung.path).length, 1, `nothing was posted twice in ${stopped_s} s`);
   hung.response.writeHead(204).end();
@@ -122,19 +120,17 @@ async function standsStill(
   one.signal('SIGCONT');
   await until('it counts', async () => (await hung.endpoint.newest()).status === 'succeeded');
   t.equal((await hung.endpoint.newest()).attempts.length, 1);
-  await until('they are members again', async () => (await known(servers, two)) === others.length);
+  await until('they are members again', async () => (await known(two)) === others.length);
 }
 
 /** Reminders that fall due are tried by whoever looks there first, and hardly ever by anybody else. */
 async function remindsOnce(
   t: Test,
-  servers: WebhookServers,
+  servers: Servers,
   { running, reminders }: { running: SpoolProcess[]; reminders: number },
 ): Promise<void> {
   const tries = async () => {
-    const counts = await Promise.all(
-      running.map((server) => metric(servers, server, 'spool_reminder_lateness_seconds_count')),
-    );
+    const counts = await Promise.all(running.map((server) => server.metric('spool_reminder_lateness_seconds_count')));
     return counts.reduce((sum, count) => sum + count, 0);
   };
   const app = running[0]?.client() as AppClient;
@@ -159,7 +155,7 @@ async function remindsOnce(
 
 /** A request to a receiver that does not answer, posted by a process that is named. */
 async function hangingDelivery(
-  servers: WebhookServers,
+  servers: Servers,
   { app, victim }: { app: AppClient; victim: SpoolProcess },
 ): Promise<{ endpoint: TestEndpoint; path: string; response: ServerResponse }> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -173,7 +169,7 @@ async function hangingDelivery(
     await app.ask('PATCH', '/me', { name: `Hanging ${path}` });
     await servers.receiver.count(path, 1);
     const [response] = hung as [ServerResponse];
-    if ((await metric(servers, victim, 'spool_deliveries_in_flight')) === 1) return { endpoint, path, response };
+    if ((await victim.metric('spool_deliveries_in_flight')) === 1) return { endpoint, path, response };
     // Another process was faster.
     response.writeHead(204).end();
     await endpoint.remove();
@@ -181,29 +177,21 @@ async function hangingDelivery(
   throw new Error('another process always was faster');
 }
 
-async function metric(servers: WebhookServers, server: SpoolProcess, name: string): Promise<number> {
-  const text = (await servers.operator(server).send('GET', '/metrics')).body.toString();
-  return [...text.matchAll(new RegExp(`^${name}\\S* (\\d+)$`, 'gm'))].reduce(
-    (sum, [, value]) => sum + Number(value),
-    0,
-  );
+async function known(server: SpoolProcess): Promise<number> {
+  return (await server.operator().call('GET /ops/overview')).processes.length;
 }
 
-async function known(servers: WebhookServers, server: SpoolProcess): Promise<number> {
-  return (await servers.operator(server).call('GET /ops/overview')).processes.length;
-}
-
-async function isErasing(servers: WebhookServers, server: SpoolProcess): Promise<boolean> {
-  const { items } = await servers.operator(server).call('GET /ops/erasures');
+async function isErasing(server: SpoolProcess): Promise<boolean> {
+  const { items } = await server.operator().call('GET /ops/erasures');
   return items.some(({ in_hand }) => in_hand);
 }
 
-async function erasingOne(servers: WebhookServers, among: SpoolProcess[], deadline_ms = 30_000): Promise<SpoolProcess> {
+async function erasingOne(among: SpoolProcess[], deadline_ms = 30_000): Promise<SpoolProcess> {
   let found: SpoolProcess | undefined;
   await until(
     'a process erases',
     async () => {
-      for (const server of among) if (found === undefined && (await isErasing(servers, server))) found = server;
+      for (const server of among) if (found === undefined && (await isErasing(server))) found = server;
       return found !== undefined;
     },
     deadline_ms,
@@ -212,7 +200,7 @@ async function erasingOne(servers: WebhookServers, among: SpoolProcess[], deadli
 }
 
 /** An account with streams that was deleted. */
-async function toBeErased(servers: WebhookServers, streams: number): Promise<string> {
+async function toBeErased(servers: Servers, streams: number): Promise<string> {
   const spool = await TestSpool.start({ DATA_DIR: servers.folder, REDIS_URL: servers.redis.url });
   try {
     const { app, session } = await spool.signIn('gone@x.test');

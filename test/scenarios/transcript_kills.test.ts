@@ -4,10 +4,11 @@ import type { Event, Turn } from '../../kits/typescript/src/api.js';
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
+import { ALL_KILLS, type Kills, killWithin, SOME_KILLS } from '../driver/kills.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import { storedSearchFaults } from '../faults/equalities.js';
 import { allOf } from '../fixtures/colleagues.js';
-import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
-import { scenario } from '../fixtures/scenario.js';
 import { type Said, said, type WorkView } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
 
@@ -38,7 +39,7 @@ scenario({
 });
 
 async function transcriptKills(t: Test, kills: Kills): Promise<void> {
-  const server = await KilledServer.open(t, { CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
+  const server = await Servers.open(t, { env: { CHUNK_WORKER: '1', CONTENT_WORKER: '0' } });
   let { access_token } = await server.signIn(EMAIL);
   const app = () => server.client(access_token);
   const source = await app().ask<{ id: string }>('POST', '/sources', { name: 'Desk' });
@@ -255,13 +256,13 @@ async function transcriptKills(t: Test, kills: Kills): Promise<void> {
     },
   };
 
-  await server.killWithin<Step>(t, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
+  await killWithin<Step>(t, server, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
     ({ access_token } = await server.signIn(EMAIL));
     const again = answer ?? (await step.ask());
     t.ok(['200', ...(answer === null ? (step.again ?? []) : [])].includes(again), `after commit ${nth}: ${again}`);
     await step.check(t);
   });
-  t.same(await storedSearchFaults(await server.redis()), [], 'what search knows is what is there');
+  t.same(await storedSearchFaults(await server.connect()), [], 'what search knows is what is there');
 }
 
 /** `200`, or status and code of a refusal. */

@@ -1,7 +1,7 @@
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
+import { scenario } from '../driver/scenario.js';
 import { Trial } from '../faults/trial.js';
 import { OtherBuild, versionsSideBySide } from '../faults/versions.js';
-import { scenario } from '../fixtures/scenario.js';
 import { drawSeed } from '../fixtures/seed.js';
 
 /**
@@ -25,6 +25,7 @@ scenario({
     for (const [name, mains] of orders) {
       await t.test(name, async (t) => {
         const trial = new Trial(random, { seconds, away_ms: 0 });
+        t.teardown(() => trial.end());
         await versionsSideBySide(trial, mains);
         const { counts, invariants, problems } = trial;
         t.comment(`${counts.ok} ok, ${counts.refused} refused, ${counts.unknown} unknown, ${invariants} checked`);

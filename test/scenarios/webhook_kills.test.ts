@@ -1,14 +1,13 @@
 import type { Test } from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import type { Behaviour } from '../fixtures/receiver.js';
-import { scenario } from '../fixtures/scenario.js';
 import { drawSeed, drawSome } from '../fixtures/seed.js';
 import { until } from '../fixtures/until.js';
-import { WebhookServers } from '../fixtures/webhook_servers.js';
 
-const COMMIT = 'spool_commit';
 const KILLED_MAX_MS = 5_000;
 
 /** Where a server is killed: as a commit is under way, before it takes effect or after; or while a request is. */
@@ -40,10 +39,9 @@ scenario({
 async function webhookKills(t: Test, { points: of_each_kind }: { points: number }): Promise<void> {
   const random = new SeededRandom(drawSeed(t));
   const points = KINDS.flatMap((kind) => drawSome(random, kind, of_each_kind));
-  const servers = await WebhookServers.open(t);
-  const { receiver, proxy } = servers;
-  let server = await servers.start();
-  await servers.signIn(server, 'kills@x.test');
+  const servers = await Servers.open(t, { receives: true });
+  const { receiver } = servers;
+  const app = servers.client((await servers.signIn('kills@x.test')).access_token);
   let killed = 0;
   for (const [index, point] of points.entries()) {
     const hang: Behaviour = () => {};
@@ -51,35 +49,24 @@ async function webhookKills(t: Test, { points: of_each_kind }: { points: number 
     const paths = { good: `/good${index}`, bad: `/bad${index}` };
     receiver.on(paths.good, point.at === 'request' ? hang : 204);
     receiver.on(paths.bad, point.at === 'request' ? hang : refuse);
-    const good = await TestEndpoint.open(servers.app(server), receiver.url(paths.good));
-    const bad = await TestEndpoint.open(servers.app(server), receiver.url(paths.bad));
+    const good = await TestEndpoint.open(app, receiver.url(paths.good));
+    const bad = await TestEndpoint.open(app, receiver.url(paths.bad));
 
-    let is_down = false;
-    const dying = server;
-    proxy.onLost = () => {
-      proxy.cut();
-      dying.signal('SIGKILL');
-      is_down = true;
-    };
-    if (point.at === 'commit' && point.what === 'request') proxy.dropRequest(COMMIT, point.nth);
-    if (point.at === 'commit' && point.what === 'reply') proxy.swallowReplyTo(COMMIT, point.nth);
-    const answer = await servers
-      .app(server)
-      .send('PATCH', '/me', { body: { name: `Kill ${index}` } })
-      .catch(() => null);
-    if (point.at === 'request') await Promise.all([receiver.count(paths.good, 1), receiver.count(paths.bad, 1)]);
-    else await until('', () => is_down, KILLED_MAX_MS).catch(() => {});
-    if (is_down || point.at === 'request') killed += 1;
-    await servers.kill(server);
-    server = await servers.start();
+    const kill = point.at === 'commit' ? servers.loseCommit(point.nth, point) : null;
+    const answer = await app.send('PATCH', '/me', { body: { name: `Kill ${index}` } }).catch(() => null);
+    if (kill === null) await Promise.all([receiver.count(paths.good, 1), receiver.count(paths.bad, 1)]);
+    else await kill.wait(KILLED_MAX_MS);
+    if (kill?.is_over() ?? true) killed += 1;
+    kill?.cancel();
+    servers.kill();
+    await servers.restart();
     receiver.on(paths.good, 204);
     receiver.on(paths.bad, refuse);
-    good.app = bad.app = servers.app(server);
     if (answer?.status !== 200) {
       const { name } = await good.app.ask<{ name: string }>('GET', '/me');
       if (name !== `Kill ${index}`) await good.app.ask('PATCH', '/me', { name: `Kill ${index}` });
     }
-    await servers.operator(server).advanceClock(LIMITS.delivery_lease_ms + 1_000);
+    await servers.operator.advanceClock(LIMITS.delivery_lease_ms + 1_000);
 
     for (const [endpoint, path, outcome] of [
       [good, paths.good, 'succeeded'],

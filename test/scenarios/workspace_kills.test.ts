@@ -1,10 +1,11 @@
 import type { Test } from 'tap';
 import type { CallAnswer } from '../../kits/typescript/src/http_call.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { ALL_KILLS, type Kills, killWithin, SOME_KILLS } from '../driver/kills.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { allOf, type Colleague, colleagueFaults } from '../fixtures/colleagues.js';
-import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
-import { scenario } from '../fixtures/scenario.js';
 import { until } from '../fixtures/until.js';
 
 const SETTLED_MAX_MS = 5_000;
@@ -40,9 +41,8 @@ scenario({
 });
 
 async function workspaceKills(t: Test, kills: Kills): Promise<void> {
-  const server = await KilledServer.open(t);
+  const server = await Servers.open(t);
   const tokens = new Map<string, string>();
-  /** Each in turn at the server as it is now: every server has a port of its own. */
   const person = async (email: string): Promise<Colleague> => {
     const { access_token, user } = await server.signIn(email);
     await server.operator.ask('PUT', `/ops/accounts/${email}/entitlements/workspace.sharing`, { enabled: true });
@@ -215,7 +215,7 @@ async function workspaceKills(t: Test, kills: Kills): Promise<void> {
     },
   };
 
-  await server.killWithin(t, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
+  await killWithin(t, server, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
     const settled = answer ?? (await step.ask());
     const expected = answer === null ? [step.status, step.in_effect] : [step.status];
     t.ok(expected.includes(settled.status), `commit ${nth}: ${settled.status} ${settled.body}`);

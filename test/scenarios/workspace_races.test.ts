@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Account } from '../../kits/typescript/src/api.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
+import { scenario } from '../driver/scenario.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { allOf, type Colleague, colleagueFaults, membershipEvents, payload } from '../fixtures/colleagues.js';
 import { TestRedis } from '../fixtures/redis.js';
-import { scenario } from '../fixtures/scenario.js';
 import { drawSeed } from '../fixtures/seed.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 
 /** Of each kind so many of a hundred operations must come to something, on the whole. */

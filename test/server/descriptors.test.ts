@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { SpoolProcess } from '../fixtures/spool_process.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import { StalledConnections } from '../fixtures/stalled_connections.js';
 import { until } from '../fixtures/until.js';
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import tls, { type SecureVersion } from 'node:tls';
 import t from 'tap';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { newKeyRequest } from '../fixtures/signing_request.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 
 type Held = { key: string; cert: string; ca: string };

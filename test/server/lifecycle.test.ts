@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { isRunning, redisProcessesIn } from '../../src/engine/process/redis_process.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 
 async function signIn(server: SpoolProcess, email: string): Promise<AppClient> {
   const operator = server.operator();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { redisProcessesIn } from '../../src/engine/process/redis_process.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import { until } from '../fixtures/until.js';
 
 /** Renames are kept under way by this many at once. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SearchHit, Turn } from '../../kits/typescript/src/api.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { TestRedis } from '../fixtures/redis.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 import { type Recorder, said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 
 t.test('K-105 what one process publishes, changes and deletes, another finds so in its next search', async (t) => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import { STALLS, type Stall, StalledConnections } from '../fixtures/stalled_connections.js';
 import { until } from '../fixtures/until.js';
 

@@ -4,7 +4,7 @@ import tls from 'node:tls';
 import t from 'tap';
 import { Stalls } from '../../src/edge/admission/stalls.js';
 import { makeMetrics } from '../../src/engine/metrics/metrics.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import { until } from '../fixtures/until.js';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
+import { SpoolProcess } from '../driver/spool_process.js';
 import type { SignedIn } from '../fixtures/app_client.js';
 import { TestRedis } from '../fixtures/redis.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 
 t.test('two server processes on one Redis', async (t) => {
   const redis = await new TestRedis().start({ port: true });

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
+import { Servers } from '../driver/servers.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
-import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
-import { WebhookServers } from '../fixtures/webhook_servers.js';
 
 const AWAY_MS = 3_000;
 const QUIET_MS = 2_000;
@@ -29,10 +29,10 @@ async function idling(server: SpoolProcess): Promise<{ ticks: number; lines: num
 }
 
 t.test('F-041 faults 2, 7 and 8: deliveries when Redis goes away, comes back, and comes back empty', async (t) => {
-  const servers = await WebhookServers.open(t);
-  const { receiver, redis, proxy } = servers;
-  const server = await servers.start();
-  let app = await servers.signIn(server, 'away@x.test');
+  const servers = await Servers.open(t, { receives: true });
+  const { receiver, redis, proxy, first: server } = servers;
+  const signIn = async (email: string) => servers.client((await servers.signIn(email)).access_token);
+  let app = await signIn('away@x.test');
   const waiting: ServerResponse[] = [];
   const hang = (_nth: number, _request: unknown, response: ServerResponse) => void waiting.push(response);
   const endpoint = await TestEndpoint.open(app, receiver.on('/one', hang));
@@ -81,7 +81,7 @@ t.test('F-041 faults 2, 7 and 8: deliveries when Redis goes away, comes back, an
     await until('both hang', () => waiting.length === 2);
     await redis.kill();
     answer();
-    await redis.start({ port: true });
+    await redis.start();
     await counted();
     t.equal((await refusing.read()).failure_count, 3);
     t.same([receiver.at('/one').length, receiver.at('/two').length], [3, 3]);
@@ -93,13 +93,13 @@ t.test('F-041 faults 2, 7 and 8: deliveries when Redis goes away, comes back, an
     await redis.kill();
     for (const name of readdirSync(redis.folder)) rmSync(join(redis.folder, name), { recursive: true, force: true });
     answer();
-    await redis.start({ port: true });
-    await until('it serves', async () => (await servers.operator(server).send('GET', '/readyz')).status === 200);
+    await redis.start();
+    await until('it serves', async () => (await servers.operator.send('GET', '/readyz')).status === 200);
     await until('nobody is known', async () => (await app.send('GET', '/me')).status === 401);
     const { ticks, lines } = await idling(server);
     t.comment(`${ticks} ticks and ${lines} lines in ${QUIET_MS} ms after it`);
     t.ok(ticks <= TICKS_MAX && lines <= LINES_MAX, `${ticks} ticks, ${lines} lines: no spin`);
-    app = await servers.signIn(server, 'anew@x.test');
+    app = await signIn('anew@x.test');
     receiver.on('/anew', 204);
     const anew = await TestEndpoint.open(app, receiver.url('/anew'));
     await app.ask('PATCH', '/me', { name: 'Anew' });

@@ -1,29 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
+import { Servers } from '../driver/servers.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
-import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
-import { WebhookServers } from '../fixtures/webhook_servers.js';
 
 const EVENTS = 60;
 const ANSWERED_AFTER_MS = 100;
 const AT_ONCE = 10;
 
 t.test('webhooks of two processes on one Redis', async (t) => {
-  const servers = await WebhookServers.open(t);
-  const { receiver, redis } = servers;
-  const one = await servers.start();
-  const two = await servers.start({ direct: true });
-  const there = await servers.signIn(one, 'two@x.test').then(() => servers.app(two));
-  const here = servers.app(one);
-  const metric = async (server: SpoolProcess, name: string) => {
-    const text = (await servers.operator(server).send('GET', '/metrics')).body.toString();
-    return [...text.matchAll(new RegExp(`^${name}\\S* (\\d+)$`, 'gm'))].reduce(
-      (sum, [, value]) => sum + Number(value),
-      0,
-    );
-  };
+  const servers = await Servers.open(t, { count: 2, storage: 'beside', receives: true });
+  const { receiver } = servers;
+  const [one, two] = servers.all as [SpoolProcess, SpoolProcess];
+  const { access_token } = await servers.signIn('two@x.test');
+  const [here, there] = [one.client(access_token), two.client(access_token)];
 
   await t.test('faults 5 and 17: a backlog is posted once each, eight at a time over both', async (t) => {
     const slow = (status: number) => (_nth: number, _request: unknown, response: ServerResponse) =>
@@ -37,7 +29,7 @@ t.test('webhooks of two processes on one Redis', async (t) => {
     );
     for (const endpoint of endpoints) await here.ask('PATCH', `/endpoints/${endpoint.id}`, { status: 'paused' });
     for (const endpoint of endpoints) await there.ask('PATCH', `/endpoints/${endpoint.id}`, { status: 'active' });
-    const client = await redis.connect();
+    const client = await servers.connect();
     const rename = async (index: number) => {
       for (let event = index; event < EVENTS; event += AT_ONCE) {
         if (event % 20 === 10) await client.call('FUNCTION', 'FLUSH');
@@ -65,8 +57,8 @@ t.test('webhooks of two processes on one Redis', async (t) => {
     }
     for (const { id } of endpoints) await here.ask('DELETE', `/endpoints/${id}`);
     const posted = [
-      await metric(one, 'spool_delivery_attempts_total'),
-      await metric(two, 'spool_delivery_attempts_total'),
+      await one.metric('spool_delivery_attempts_total'),
+      await two.metric('spool_delivery_attempts_total'),
     ];
     t.comment(`${posted.join(' and ')} attempts, at most ${[...receiver.in_flight_max.values()].join(', ')} at once`);
   });
@@ -90,9 +82,10 @@ t.test('webhooks of two processes on one Redis', async (t) => {
     t.equal((await mails()).length, 1, 'one mail');
 
     async function mails() {
-      const inbox = await servers
-        .operator(one)
-        .ask<{ items: { subject: string; text: string }[] }>('GET', '/inbox?limit=100');
+      const inbox = await servers.operator.ask<{ items: { subject: string; text: string }[] }>(
+        'GET',
+        '/inbox?limit=100',
+      );
       return inbox.items.filter(({ text }) => text.includes(endpoint.id));
     }
   });
@@ -103,19 +96,19 @@ t.test('webhooks of two processes on one Redis', async (t) => {
     const endpoint = await TestEndpoint.open(there, receiver.url('/frozen'));
     await here.ask('PATCH', '/me', { name: 'Frozen' });
     await receiver.count('/frozen', 1);
-    const inFlight = () => Promise.all([one, two].map((server) => metric(server, 'spool_deliveries_in_flight')));
+    const inFlight = () => Promise.all([one, two].map((server) => server.metric('spool_deliveries_in_flight')));
     // What else was under way would tell the wrong one.
     await until('nothing else is in flight', async () => (await inFlight()).reduce((sum, many) => sum + many, 0) === 1);
     const [frozen, other] = (await inFlight())[0] === 1 ? [one, two] : [two, one];
-    const app = servers.app(other);
+    const app = other.client(access_token);
     endpoint.app = app;
     frozen.signal('SIGSTOP');
-    const advanced = servers.operator(other).advanceClock(LIMITS.delivery_lease_ms + 1_000);
+    const advanced = other.operator().advanceClock(LIMITS.delivery_lease_ms + 1_000);
     await receiver.count('/frozen', 2);
     // The other still has it in hand.
     waiting[0]?.writeHead(410).end();
     frozen.signal('SIGCONT');
-    const late = async () => (await metric(frozen, 'spool_delivery_late_results_total')) === 1;
+    const late = async () => (await frozen.metric('spool_delivery_late_results_total')) === 1;
     await until('the late result is refused', late);
     t.equal((await endpoint.newest()).status, 'leased');
     waiting[1]?.writeHead(204).end();
@@ -136,13 +129,11 @@ t.test('webhooks of two processes on one Redis', async (t) => {
     receiver.on('/stopping', (_nth, _request, response) => void setTimeout(() => response.writeHead(204).end(), 1_500));
     const endpoint = await TestEndpoint.open(there, receiver.url('/stopping'));
     await two.stop();
-    servers.running.delete(two);
     endpoint.app = here;
     await here.ask('PATCH', '/me', { name: 'Stopping' });
     await receiver.count('/stopping', 1);
     t.equal(await one.stop(), 0);
-    servers.running.delete(one);
-    endpoint.app = servers.app(await servers.start());
+    endpoint.app = (await one.start()).client(access_token);
     const { status, attempts } = await endpoint.newest();
     t.same([status, attempts.length, attempts[0]?.status_code], ['succeeded', 1, 204]);
     t.equal(receiver.at('/stopping').length, 1);

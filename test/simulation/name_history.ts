@@ -1,6 +1,6 @@
-import type { Call } from '../faults/history.js';
-import { judge } from '../faults/linearizability.js';
-import { type RegisterCall, register } from '../faults/models.js';
+import type { Call } from '../driver/history.js';
+import { judge } from '../driver/linearizability.js';
+import { type RegisterCall, register } from '../driver/models.js';
 import type { NameOperation } from './ledger.js';
 
 const VERDICTS = { yes: 'linearizable', no: 'impossible', undecided: 'undecided' } as const;

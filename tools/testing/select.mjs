@@ -13,7 +13,18 @@ const ALONE = [/[\\/]simulation[\\/]/, /misbehaving/, /bad_input/, /in_s3/, /s3_
  * elsewhere as well; the counts at the end hold that.
  */
 const LARGER = [
-  ...['browser/', 'examples/', 'faults/', 'fuzz/', 'host/primary/', 'interop/', 'kits/', 'scenarios/', 'server/'],
+  ...[
+    'browser/',
+    'driver/',
+    'examples/',
+    'faults/',
+    'fuzz/',
+    'host/primary/',
+    'interop/',
+    'kits/',
+    'scenarios/',
+    'server/',
+  ],
   ...['simulation/', 'tools/cli/', 'tools/demo/', 'tools/fleet/', 'tools/listen/'],
   ...['engine/blobs/s3_blob_store', 'tools/build.test', 'tools/command_lines.test', 'guide_programs.test'],
 ];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { isRunning } from '../../../src/engine/process/redis_process.js';
-import { SpoolProcess } from '../../fixtures/spool_process.js';
+import { SpoolProcess } from '../../driver/spool_process.js';
 
 t.test('processes that end again and again are started no more, and the server ends with the reason', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'spool-crashing-'));

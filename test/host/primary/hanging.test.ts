@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { isRunning } from '../../../src/engine/process/redis_process.js';
-import { SpoolProcess } from '../../fixtures/spool_process.js';
+import { SpoolProcess } from '../../driver/spool_process.js';
 import { until } from '../../fixtures/until.js';
 
 const CONNECTIONS_MAX = 20;

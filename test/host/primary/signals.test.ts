@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { SpoolProcess } from '../../fixtures/spool_process.js';
+import { SpoolProcess } from '../../driver/spool_process.js';
 import { until } from '../../fixtures/until.js';
 
 const SIGHUP_BIT = 0;

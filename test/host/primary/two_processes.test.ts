@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { isRunning } from '../../../src/engine/process/redis_process.js';
-import { SpoolProcess } from '../../fixtures/spool_process.js';
+import { SpoolProcess } from '../../driver/spool_process.js';
 import { StalledConnections } from '../../fixtures/stalled_connections.js';
 import { until } from '../../fixtures/until.js';
 
