@@ -1,21 +1,18 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import { Storage } from '../driver/storage.js';
 import { TestAccount } from '../fixtures/account.js';
 import { Browsing, headingOf, type Visitor } from '../fixtures/browsing.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { contrast, inspect, luminance } from '../fixtures/page_inspection.js';
 import { Receiver } from '../fixtures/receiver.js';
 import { record } from '../fixtures/recording.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { until } from '../fixtures/until.js';
 
-const redis = await new TestRedis().start({ port: true });
-t.teardown(() => redis.stop());
-const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
+const { proxy, env } = await Storage.open(t);
 const receiver = await Receiver.start();
 t.teardown(() => receiver.end());
-const browsing = await Browsing.start(t, { REDIS_URL: proxy.url, ...receiver.env });
+const browsing = await Browsing.start(t, { ...env, ...receiver.env });
 const { spool } = browsing;
 const { ops_token, runtime, store, watch } = spool.server.services;
 const url = `http://localhost:${spool.server.ports.operator}`;

@@ -83,7 +83,7 @@ export class SpoolProcess {
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text;
-        if (this.#child === child) this.output = output;
+        if (this.#child === child) this.output += text;
       });
     }
     child.once('close', () => noteToldDifferences(output));

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import { TOOLS } from '../../routes/mcp/tools.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { Storage } from '../driver/storage.js';
 import { McpLogin } from '../fixtures/mcp_login.js';
 import { Person } from '../fixtures/person.js';
 import { linesOf, RecordedFetch } from '../fixtures/recorded_fetch.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
@@ -39,13 +38,9 @@ export type McpLibrary = {
 type Account = { structuredContent: { account_id: string; client_id: string; scopes: string[] } };
 
 export async function mcpFlows(t: Test, library: McpLibrary): Promise<void> {
-  const redis = await new TestRedis().start();
-  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', REDIS_URL: proxy.url });
-  t.teardown(async () => {
-    await spool.end();
-    await redis.stop();
-  });
+  const { proxy, env } = await Storage.open(t);
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', ...env });
+  t.teardown(() => spool.end());
   const { operator } = spool;
   const { base_url, services } = spool.server;
   const mcp_url = new URL('/mcp', base_url);

@@ -1,11 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import tls from 'node:tls';
 import type { Test } from 'tap';
-import { type BindingView, DeviceClient } from '../../kits/typescript/src/device_client.js';
+import type { DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { scenario } from '../driver/scenario.js';
-import { SpoolProcess } from '../driver/spool_process.js';
+import { Servers } from '../driver/servers.js';
 
 const AT_ONCE = 50;
 
@@ -19,25 +16,16 @@ scenario<Size>({
 });
 
 async function idleConnections(t: Test, { connections, seconds, kib_max }: Size): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'spool-idle-'));
-  const server = new SpoolProcess(folder, {}, { is_measured: true });
+  const servers = await Servers.open(t, { storage: 'own', is_measured: true });
+  const { first: server } = servers;
   const sockets: tls.TLSSocket[] = [];
-  const clients: { close(): void }[] = [];
-  t.teardown(async () => {
+  t.teardown(() => {
     for (const socket of sockets) socket.destroy();
-    for (const client of clients) client.close();
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
-  await server.ready();
-  const operator = server.operator();
-  const app = server.client();
-  await app.signIn('idle@x.test', () => operator.readCode('idle@x.test'));
-  const { claim } = await app.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
-  const { device_id: _, ...credentials } = await operator.provision('personal');
-  const device = new DeviceClient(server.device_url, credentials);
-  clients.push(operator, app, device);
-  await device.ask<BindingView>('POST', '/device/claims/redeem', { claim });
+  const app = servers.client((await servers.signIn('idle@x.test')).access_token);
+  t.teardown(() => app.close());
+  const { devices, credentials } = await servers.boundDevice(app);
+  const [device] = devices as [DeviceClient];
   const { hostname: host, port } = new URL(server.device_url);
   const identity = {
     host,
@@ -47,7 +35,7 @@ async function idleConnections(t: Test, { connections, seconds, kib_max }: Size)
     ca: credentials.ca_pem,
   };
 
-  const rss_kib = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]);
+  const rss_kib = () => server.memory_mib * 1_024;
   const beats = async (for_s: number) => {
     const took: number[] = [];
     for (const until = performance.now() + for_s * 1_000; performance.now() < until; ) {

@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import { scenario } from '../driver/scenario.js';
-import { SpoolProcess } from '../driver/spool_process.js';
+import { Servers } from '../driver/servers.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
 import { Browser, codeOf, jsonOf, OauthApp, type SpoolPlace, type Tokens } from '../fixtures/oauth.js';
-import { TestRedis } from '../fixtures/redis.js';
 
 const FREEZES = 12;
 /** From one round to the next a process freezes a millisecond later, up to this. */
@@ -22,30 +19,14 @@ scenario<Size>({
 
 /** By many callers at once, over two server processes on one Redis. */
 async function oauthRaces(t: Test, { rounds, callers }: Size): Promise<void> {
-  const redis = await new TestRedis().start({ port: true });
-  const folder = mkdtempSync(join(tmpdir(), 'spool-oauth-two-'));
   // One issuer, as behind a load balancer; each is asked at a port of its own.
-  const env = { REDIS_URL: redis.url, BASE_URL: 'http://localhost:8000' };
-  const one = await new SpoolProcess(folder, env).ready();
-  const two = await new SpoolProcess(folder, env).ready();
-  const operator = one.operator();
-  t.teardown(async () => {
-    operator.close();
-    await Promise.all([one.stop(), two.stop()]);
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const seen = new Map<string, Set<string>>();
+  const servers = await Servers.open(t, { count: 2, storage: 'beside' });
+  const [one, two] = servers.all as [SpoolProcess, SpoolProcess];
   const placeOf = (server: SpoolProcess): SpoolPlace => ({
-    folder,
+    folder: servers.folder,
     base_url: server.base_url,
     client: () => server.client(),
-    async readCode(email) {
-      const codes = seen.get(email) ?? new Set<string>();
-      const code = await operator.readCode(email, codes);
-      seen.set(email, codes.add(code));
-      return code;
-    },
+    readCode: (email) => servers.readCode(email),
   });
   const places = [placeOf(one), placeOf(two)];
   /** The same app at each of the processes in turn. */

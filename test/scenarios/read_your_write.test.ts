@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { Redis } from 'ioredis';
 import type { Test } from 'tap';
 import { mastersOf } from '../../src/engine/store/redis_connection.js';
 import { scenario } from '../driver/scenario.js';
-import { SpoolProcess } from '../driver/spool_process.js';
+import { Servers } from '../driver/servers.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
+import type { StorageKind } from '../driver/storage.js';
 import type { AppClient } from '../fixtures/app_client.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { TestRedisCluster } from '../fixtures/redis_cluster.js';
 
 /** Some of the reader's pauses are longer than memory stays trusted. */
 const PAUSE_MS = { usual: 12, long: 300 };
@@ -27,46 +25,27 @@ scenario<Size>({
 });
 
 async function readYourWrite(t: Test, size: Size): Promise<void> {
-  await t.test('on one Redis', { timeout: 0 }, async (t) => {
-    const redis = await new TestRedis().start({ port: true });
-    await withServers(t, { redis, size });
-  });
-  await t.test('on a cluster of three', { timeout: 0 }, async (t) => {
-    const redis = await new TestRedisCluster().start();
-    await withServers(t, { redis, size });
-  });
+  for (const [name, storage] of [
+    ['on one Redis', 'beside'],
+    ['on a cluster of three', 'cluster'],
+  ] as const)
+    await t.test(name, { timeout: 0 }, (t) => writtenThenRead(t, { storage, size }));
 }
 
-async function withServers(
-  t: Test,
-  { redis, size }: { redis: TestRedis | TestRedisCluster; size: Size },
-): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'spool-read-your-write-'));
-  const env = { REDIS_URL: redis.url, REDIS_ACCEPT_WEAKER: '1', BASE_URL: 'http://localhost:8000' };
-  const first = await new SpoolProcess(folder, env, { is_measured: true }).ready();
-  const second = await new SpoolProcess(folder, env, { is_measured: true }).ready();
-  const servers = [first, second] as const;
-  const operator = first.operator();
+async function writtenThenRead(t: Test, { storage, size }: { storage: StorageKind; size: Size }): Promise<void> {
+  const env = { REDIS_ACCEPT_WEAKER: '1' };
+  const servers = await Servers.open(t, { count: 2, storage, env, is_measured: true });
   const lanes: Lane[] = [];
-  t.teardown(async () => {
-    for (const { clients } of lanes) for (const client of clients) client.close();
-    operator.close();
-    await Promise.all(servers.map((server) => server.stop()));
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
   for (let lane = 0; lane < size.lanes + size.load; lane++) {
-    const email = `lane${lane}@x.test`;
-    const app = first.client();
-    const { access_token } = await app.signIn(email, () => operator.readCode(email));
-    lanes.push({ clients: [app, second.client(access_token)], written: 0 });
+    const { access_token } = await servers.signIn(`lane${lane}@x.test`);
+    lanes.push({ clients: servers.clients(access_token) as [AppClient, AppClient], written: 0 });
   }
   const writing = lanes.slice(0, size.lanes);
   let pairs = 0;
   let stale = 0;
   const isDone = () => pairs >= size.pairs;
   const others = lanes.slice(size.lanes).map(({ clients }) => load(clients, isDone));
-  const pauses = pause(servers, isDone);
+  const pauses = pause(servers.all, isDone);
   await Promise.all(
     writing.map(async (lane, at) => {
       while (!isDone()) {
@@ -78,15 +57,15 @@ async function withServers(
   );
   await pauses;
   const reads = (await Promise.all(others)).reduce((sum, count) => sum + count, pairs);
-  const asked = (await questions(redis)) - pairs; // a commit reads the version too
+  const asked = (await questions(await servers.connect())) - pairs; // a commit reads the version too
   t.comment(`${pairs} pairs, ${reads} reads, ${asked} questions for a version`);
   t.equal(stale, 0, 'none was stale');
   t.ok(asked < reads, 'most answers came from memory: one that does not asks twice, for a session and an account');
 }
 
 /** How often Redis was asked which version it has. */
-async function questions(redis: TestRedis | TestRedisCluster): Promise<number> {
-  const stats = await Promise.all(mastersOf(await redis.connect()).map((master) => master.info('commandstats')));
+async function questions(redis: Redis): Promise<number> {
+  const stats = await Promise.all(mastersOf(redis).map((master) => master.info('commandstats')));
   return stats.reduce((sum, text) => sum + Number(/^cmdstat_getrange:calls=(\d+)/m.exec(text)?.[1] ?? 0), 0);
 }
 

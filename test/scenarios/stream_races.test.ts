@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import https from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Chunk, Event, Signal as StoredSignal } from '../../kits/typescript/src/api.js';
 import {
   type BindingView,
-  DeviceClient,
+  type DeviceClient,
   type DeviceCredentials,
   sha256Of,
 } from '../../kits/typescript/src/device_client.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { type Answer, answerOf, type Call, RunTime } from '../driver/history.js';
 import { scenario } from '../driver/scenario.js';
-import { SpoolProcess } from '../driver/spool_process.js';
+import { Servers } from '../driver/servers.js';
 import { allOf } from '../fixtures/colleagues.js';
-import { TestRedis } from '../fixtures/redis.js';
 import { drawSeed } from '../fixtures/seed.js';
 import { type Announced, type Epoch, intentOf, KEPT, type Signal, StreamModel } from '../fixtures/stream_model.js';
 import { until } from '../fixtures/until.js';
@@ -58,24 +54,8 @@ scenario<Size>({
  */
 async function streamRaces(t: Test, { devices, operations, at_once }: Size): Promise<void> {
   const random = new SeededRandom(drawSeed(t));
-  const redis = await new TestRedis().start({ port: true });
-  const folder = mkdtempSync(join(tmpdir(), 'spool-streams-two-'));
-  const env = { REDIS_URL: redis.url, BASE_URL: 'http://localhost:8000' };
-  const servers = await Promise.all([new SpoolProcess(folder, env).ready(), new SpoolProcess(folder, env).ready()]);
-  const operator = (servers[0] as SpoolProcess).operator();
-  const closing: { close(): void }[] = [operator];
-  t.teardown(async () => {
-    for (const client of closing) client.close();
-    await Promise.all(servers.map((server) => server.stop()));
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  const email = 'races@x.test';
-  const first = (servers[0] as SpoolProcess).client();
-  await first.signIn(email, () => operator.readCode(email));
-  const apps = servers.map((server) => server.client(first.access_token));
-  closing.push(first, ...apps);
+  const servers = await Servers.open(t, { count: 2, storage: 'beside' });
+  const apps = servers.clients((await servers.signIn('races@x.test')).access_token);
   const app = () => random.pick(apps);
 
   const time = new RunTime();
@@ -109,9 +89,7 @@ async function streamRaces(t: Test, { devices, operations, at_once }: Size): Pro
   const recorders = await Promise.all(
     Array.from({ length: devices }, async (_, index): Promise<Recorder> => {
       const kind = index % 2 === 0 ? 'shared' : 'personal';
-      const { device_id, ...credentials } = await operator.provision(kind);
-      const clients = servers.map((server) => new DeviceClient(server.device_url, credentials));
-      closing.push(...clients);
+      const { device_id, credentials, devices: clients } = await servers.device(kind);
       const epoch = await beginning(kind, clients, index);
       return { device_id, kind, credentials, clients, epoch, epochs: [epoch], streams: [], past: [], is_moving: false };
     }),
@@ -263,7 +241,7 @@ async function streamRaces(t: Test, { devices, operations, at_once }: Size): Pro
   /** Some bytes of an upload, and then no more. */
   function cutOff({ credentials }: Recorder, path: string, bytes: Buffer): Promise<void> {
     const { certificate_pem: cert, private_key_pem: key, ca_pem: ca } = credentials;
-    const url = new URL(path, random.pick(servers).device_url);
+    const url = new URL(path, random.pick(servers.all).device_url);
     const sent = bytes.subarray(0, random.below(bytes.length));
     return new Promise((resolve) => {
       const request = https.request(url, {

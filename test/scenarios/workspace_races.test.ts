@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Account } from '../../kits/typescript/src/api.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { scenario } from '../driver/scenario.js';
-import { SpoolProcess } from '../driver/spool_process.js';
+import { Servers } from '../driver/servers.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { allOf, type Colleague, colleagueFaults, membershipEvents, payload } from '../fixtures/colleagues.js';
-import { TestRedis } from '../fixtures/redis.js';
 import { drawSeed } from '../fixtures/seed.js';
 import { until } from '../fixtures/until.js';
 
@@ -31,30 +27,15 @@ scenario<Size>({
  */
 async function workspaceRaces(t: Test, { accounts, operations, at_once }: Size): Promise<void> {
   const random = new SeededRandom(drawSeed(t));
-  const redis = await new TestRedis().start({ port: true });
-  const folder = mkdtempSync(join(tmpdir(), 'spool-workspaces-two-'));
-  const env = { REDIS_URL: redis.url, BASE_URL: 'http://localhost:8000' };
-  const servers = [await new SpoolProcess(folder, env).ready(), await new SpoolProcess(folder, env).ready()];
-  const [one] = servers as [SpoolProcess];
-  const operator = one.operator();
-  const clients: AppClient[] = [];
-  t.teardown(async () => {
-    operator.close();
-    for (const client of clients) client.close();
-    await Promise.all(servers.map((server) => server.stop()));
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const servers = await Servers.open(t, { count: 2, storage: 'beside' });
 
   const people: Colleague[] = [];
   const came = await Promise.all(
     Array.from({ length: accounts }, async (_, index) => {
       const email = `c${index}@x.test`;
-      const first = one.client();
-      const { user } = await first.signIn(email, () => operator.readCode(email));
-      await operator.ask('PUT', `/ops/accounts/${email}/entitlements/workspace.sharing`, { enabled: true });
-      const both = servers.map((server) => server.client(first.access_token));
-      clients.push(first, ...both);
+      const { user, access_token } = await servers.signIn(email);
+      await servers.entitle(email);
+      const both = servers.clients(access_token);
       return { email, account_id: user.id, app: () => random.pick(both) };
     }),
   );

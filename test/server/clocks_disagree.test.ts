@@ -1,15 +1,12 @@
 import t from 'tap';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
+import { Storage } from '../driver/storage.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const DAY_S = 24 * 3_600;
 
 t.test('fault 22: D-032 H-022 a start beside a Redis whose clock is days ahead erases nothing', async (t) => {
-  const redis = await new TestRedis().start();
-  t.teardown(() => redis.stop());
-  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', REDIS_URL: proxy.url });
+  const { proxy, env } = await Storage.open(t);
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', ...env });
   t.teardown(() => spool.end());
   const email = 'clock@x.test';
   const standing = () => spool.operator.ask<{ status: string }>('GET', `/ops/accounts/${email}`);

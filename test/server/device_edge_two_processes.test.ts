@@ -1,12 +1,9 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import tls, { type SecureVersion } from 'node:tls';
 import t from 'tap';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
-import { SpoolProcess } from '../driver/spool_process.js';
-import { TestRedis } from '../fixtures/redis.js';
+import { Servers } from '../driver/servers.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
 import { newKeyRequest } from '../fixtures/signing_request.js';
 import { until } from '../fixtures/until.js';
 
@@ -14,17 +11,9 @@ type Held = { key: string; cert: string; ca: string };
 const BINDING = 'GET /device/binding HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 t.test('H-001 devices at two processes on one Redis', async (t) => {
-  const redis = await new TestRedis().start({ port: true });
-  const folder = mkdtempSync(join(tmpdir(), 'spool-edge-'));
-  const env = { REDIS_URL: redis.url };
-  const [one, two] = await Promise.all([new SpoolProcess(folder, env).ready(), new SpoolProcess(folder, env).ready()]);
-  const operator = one.operator();
-  t.teardown(async () => {
-    operator.close();
-    await Promise.all([one.stop(), two.stop()]);
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const servers = await Servers.open(t, { count: 2, storage: 'beside' });
+  const [one, two] = servers.all as [SpoolProcess, SpoolProcess];
+  const { operator, redis } = servers;
   const provisioned = async () => {
     const made = await operator.provision('personal');
     const held: Held = { key: made.private_key_pem, cert: made.certificate_pem + made.ca_pem, ca: made.ca_pem };
@@ -96,10 +85,7 @@ t.test('H-001 devices at two processes on one Redis', async (t) => {
   await t.test('H-001 they hear of revocations again after Redis was away', async (t) => {
     await redis.kill();
     await redis.start();
-    const there = two.operator();
-    t.teardown(() => there.close());
-    for (const staff of [operator, there])
-      await until('it is back', async () => (await staff.send('GET', '/readyz')).status === 200);
+    await servers.back();
     const { device_id, held } = await provisioned();
     const socket = await dial(two, held);
     t.match(await ask(socket), /DEVICE_UNBOUND/);

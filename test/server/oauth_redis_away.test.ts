@@ -1,17 +1,14 @@
 import t from 'tap';
+import { Storage } from '../driver/storage.js';
 import { Browser, codeOf, jsonOf, OauthApp, pkce, type Tokens } from '../fixtures/oauth.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
 type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer };
 
 t.test('C-097 Redis away at each step of a sign-in: nothing is refused for it, nothing is lost', async (t) => {
-  const redis = await new TestRedis().start({ port: true });
-  t.teardown(() => redis.stop());
-  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', REDIS_URL: proxy.url });
+  const { proxy, env } = await Storage.open(t);
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', ...env });
   t.teardown(() => spool.end());
   const { services, base_url } = spool.server;
   const ios = OauthApp.first(spool, 'svc-ios');

@@ -1,25 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { redisProcessesIn } from '../../src/engine/process/redis_process.js';
-import { SpoolProcess } from '../driver/spool_process.js';
+import { Servers } from '../driver/servers.js';
 import { until } from '../fixtures/until.js';
 
 /** Renames are kept under way by this many at once. */
 const WRITERS = 16;
 
 t.test('J-017 faults 2 and 7: Redis killed under load', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'spool-away-'));
-  const server = await new SpoolProcess(folder).ready();
-  const operator = server.operator();
-  t.teardown(async () => {
-    operator.close();
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const app = server.client();
-  await app.signIn('away@x.test', () => operator.readCode('away@x.test'));
+  const servers = await Servers.open(t, { storage: 'own' });
+  const { folder, operator } = servers;
+  const { access_token } = await servers.signIn('away@x.test');
+  const app = servers.client(access_token);
 
   const answered: string[] = [];
   const refusals: { status: number; retry_after: string | undefined }[] = [];
@@ -27,7 +19,7 @@ t.test('J-017 faults 2 and 7: Redis killed under load', async (t) => {
   let count = 0;
   const writing = Promise.all(
     Array.from({ length: WRITERS }, async () => {
-      const client = server.client(app.access_token);
+      const client = servers.client(access_token);
       while (!stop) {
         const name = `Name ${count++}`;
         const answer = await client.send('PATCH', '/me', { body: { name } });

@@ -1,16 +1,13 @@
 import t from 'tap';
 import { REVOKED_CHANNEL } from '../../src/features/devices/connections.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
+import { Storage } from '../driver/storage.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
 t.test('a connection that breaks while it subscribes to revocations ends nothing', async (t) => {
-  const redis = await new TestRedis().start({ port: true });
-  t.teardown(() => redis.stop());
+  const { proxy, redis, env } = await Storage.open(t);
   const direct = await redis.connect();
-  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', REDIS_URL: proxy.url });
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', ...env });
   t.teardown(() => spool.end());
   const listeners = async () => ((await direct.pubsub('NUMSUB', REVOKED_CHANNEL)) as [string, number])[1];
   t.equal(await listeners(), 1);

@@ -1,30 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import type { SearchHit, Turn } from '../../kits/typescript/src/api.js';
-import { SpoolProcess } from '../driver/spool_process.js';
+import { Servers } from '../driver/servers.js';
+import type { SpoolProcess } from '../driver/spool_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
-import { TestRedis } from '../fixtures/redis.js';
 import { type Recorder, said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 
 t.test('K-105 what one process publishes, changes and deletes, another finds so in its next search', async (t) => {
-  const redis = await new TestRedis().start({ port: true });
-  const folder = mkdtempSync(join(tmpdir(), 'spool-search-'));
-  const env = { REDIS_URL: redis.url, CHUNK_WORKER: '1', CONTENT_WORKER: '0' };
-  const start = () => new SpoolProcess(folder, env).ready();
-  const [one, two] = await Promise.all([start(), start()]);
-  const servers = [one, two];
-  t.teardown(async () => {
-    await Promise.all(servers.map((server) => server.stop()));
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
+  const servers = await Servers.open(t, {
+    count: 2,
+    storage: 'beside',
+    env: { CHUNK_WORKER: '1', CONTENT_WORKER: '0' },
   });
-  const operator = one.operator();
-  t.teardown(() => operator.close());
-  const app = one.client();
-  const { access_token } = await app.signIn('ann@x.test', () => operator.readCode('ann@x.test'));
-  const there = two.client(access_token);
+  const [one, two] = servers.all as [SpoolProcess, SpoolProcess];
+  const { operator } = servers;
+  const { access_token } = await servers.signIn('ann@x.test');
+  const [app, there] = [one.client(access_token), two.client(access_token)];
   const ann: Recorder = {
     ...{ app, spool: { base_url: one.base_url } },
     ask: <T>(method: string, path: string, body?: unknown) => app.ask<T>(method, path, body),
@@ -60,11 +50,9 @@ t.test('K-105 what one process publishes, changes and deletes, another finds so 
   }
 
   await publish('The crane was published last.');
-  one.signal('SIGKILL');
-  await one.exited;
+  await one.kill();
   t.same(await found('crane', there), ['The crane was published last.'], 'the process that published it is dead');
-  const three = await start();
-  servers.push(three);
+  const three = await servers.add();
   t.same(
     await found('crane', three.client(access_token)),
     ['The crane was published last.'],

@@ -1,19 +1,16 @@
 import pino from 'pino';
 import t from 'tap';
 import { StoreUnavailable } from '../../src/engine/store/store.js';
+import { Storage } from '../driver/storage.js';
 import { Browser, codeOf, jsonOf, OauthApp, postForm, type Tokens } from '../fixtures/oauth.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
 t.test('no token, code, secret or address reaches the log, whatever goes wrong', async (t) => {
-  const redis = await new TestRedis().start({ port: true });
-  t.teardown(() => redis.stop());
-  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
+  const { proxy, env } = await Storage.open(t);
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', REDIS_URL: proxy.url }, log);
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', ...env }, log);
   t.teardown(() => spool.end());
   const { services, base_url } = spool.server;
   const email = 'unlogged@x.test';

@@ -1,11 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
-import { SpoolProcess } from '../driver/spool_process.js';
+import { Servers } from '../driver/servers.js';
 import { STALLS, type Stall, StalledConnections } from '../fixtures/stalled_connections.js';
 import { until } from '../fixtures/until.js';
 
@@ -13,20 +10,10 @@ import { until } from '../fixtures/until.js';
 const SLOTS_BACK_MAX_MS = 60_000;
 
 t.test('H-001 J-017 connections that stand still, in every state and on every port', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'spool-stalls-'));
-  const server = await new SpoolProcess(folder, {
-    RATE_LIMITS: 'on',
-    CONNECTIONS_PER_NETWORK: '40',
-    DEVICE_HANDSHAKES_MAX: '32',
-  }).ready();
+  const env = { RATE_LIMITS: 'on', CONNECTIONS_PER_NETWORK: '40', DEVICE_HANDSHAKES_MAX: '32' };
+  const { first: server, operator } = await Servers.open(t, { storage: 'own', env });
   const stalled = new StalledConnections();
-  t.teardown(async () => {
-    stalled.leave();
-    await server.kill();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const operator = server.operator();
-  t.teardown(() => operator.close());
+  t.teardown(() => stalled.leave());
   const ports = {
     public: Number(new URL(server.base_url).port),
     device: Number(new URL(server.device_url).port),

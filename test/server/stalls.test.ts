@@ -4,8 +4,7 @@ import tls from 'node:tls';
 import t from 'tap';
 import { Stalls } from '../../src/edge/admission/stalls.js';
 import { makeMetrics } from '../../src/engine/metrics/metrics.js';
-import { SpoolProcess } from '../driver/spool_process.js';
-import { tempFolder } from '../fixtures/temp_folder.js';
+import { Servers } from '../driver/servers.js';
 import { until } from '../fixtures/until.js';
 
 const STALL_MS = 11_000;
@@ -25,14 +24,10 @@ function heard(socket: Socket) {
 }
 
 t.test('fault 23: what waited unread while the process stood still is closed and not served', async (t) => {
-  const folder = tempFolder(t);
-  const server = await new SpoolProcess(folder).ready();
-  t.teardown(() => server.stop());
-  const operator = server.operator();
-  t.teardown(() => operator.close());
-  const app = server.client();
-  await app.signIn('stall@x.test', () => operator.readCode('stall@x.test'));
-  const credentials = await operator.provision('personal');
+  const servers = await Servers.open(t, { storage: 'own' });
+  const { first: server } = servers;
+  const app = servers.client((await servers.signIn('stall@x.test')).access_token);
+  const { credentials } = await servers.device();
   const { hostname, port } = new URL(server.base_url);
   const at_public = () => connect(Number(port), hostname);
   const rename = (name: string) => {

@@ -1,11 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
+import { Servers } from '../driver/servers.js';
 import { SpoolProcess } from '../driver/spool_process.js';
-import type { AppClient } from '../fixtures/app_client.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { until } from '../fixtures/until.js';
 
 const TOLD_MAX_MS = 30_000;
@@ -13,22 +8,11 @@ const TOLD_MAX_MS = 30_000;
 t.test(
   'J-017 a Redis that is there and does not do: readiness and health_problems say so, and a start says why',
   async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'spool-health-'));
-    const redis = await new TestRedis().start();
-    const commands = await redis.connect();
-    const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-    const server = await new SpoolProcess(folder, { REDIS_URL: proxy.url }).ready();
-    const operator = server.operator();
-    const started: SpoolProcess[] = [];
-    t.teardown(async () => {
-      redis.go();
-      operator.close();
-      await Promise.all([server, ...started].map((one) => one.kill()));
-      await redis.stop();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-    });
-    const app: AppClient = server.client();
-    await app.signIn('health@x.test', () => operator.readCode('health@x.test'));
+    const servers = await Servers.open(t);
+    const { operator, proxy, redis } = servers;
+    const commands = await servers.connect();
+    const app = servers.client((await servers.signIn('health@x.test')).access_token);
+    t.teardown(() => redis.go());
     const readiness = async () => (await operator.send('GET', '/readyz')).status;
     const healthProblems = async () =>
       (await operator.call('GET /ops/overview', { query: { after_ms: 1e14 } })).health_problems.map(({ name }) => name);
@@ -47,8 +31,8 @@ t.test(
     const rename = async (name: string) => (await app.send('PATCH', '/me', { body: { name } })).status;
     /** Another process, which can't start now. */
     const start = async (says: RegExp) => {
-      const other = new SpoolProcess(folder, { REDIS_URL: proxy.url });
-      started.push(other);
+      const other = new SpoolProcess(servers.folder, servers.storage.env);
+      t.teardown(() => other.kill());
       t.equal(await other.exited, 1);
       t.match(other.output, says);
       t.notMatch(other.output, /\n\s+at /, 'no stack');

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { SpoolProcess } from '../driver/spool_process.js';
+import { Storage } from '../driver/storage.js';
 import { jsonOf, OauthApp } from '../fixtures/oauth.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
@@ -15,10 +14,8 @@ const FILES = 'appendonlydir';
 t.test(
   'what storage lost is known no more: a stream is registered anew, a certificate and a client are unknown',
   async (t) => {
-    const redis = await new TestRedis().start();
-    t.teardown(() => redis.stop());
-    const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-    const spool = await TestSpool.start({ RATE_LIMITS: 'off', REDIS_URL: proxy.url });
+    const { redis, env } = await Storage.open(t);
+    const spool = await TestSpool.start({ RATE_LIMITS: 'off', ...env });
     t.teardown(() => spool.end());
     const { app } = await spool.signIn('lost@x.test');
     const { device, device_id, epoch } = await spool.boundDevice(app);
@@ -56,7 +53,7 @@ t.test(
     const anew = await register();
     await until('the certificate is unknown', async () => (await reasonOf(late.device)) === 'unknown');
     t.notOk(await isKnown());
-    const other = await new SpoolProcess(spool.folder, { REDIS_URL: proxy.url }).ready();
+    const other = await new SpoolProcess(spool.folder, { ...env }).ready();
     t.teardown(() => other.stop());
     const { key, cert, ca } = spool.credentialsOf(device_id);
     const again = new DeviceClient(other.device_url, { private_key_pem: key, certificate_pem: cert, ca_pem: ca });

@@ -1,29 +1,24 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
+import {
+  type BindingView,
+  type DeviceClient,
+  type IntentView,
+  sha256Of,
+} from '../../kits/typescript/src/device_client.js';
+import { Servers } from '../driver/servers.js';
 import { SpoolProcess } from '../driver/spool_process.js';
 import type { SignedIn } from '../fixtures/app_client.js';
-import { TestRedis } from '../fixtures/redis.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 
 t.test('two server processes on one Redis', async (t) => {
-  const redis = await new TestRedis().start({ port: true });
-  const folder = mkdtempSync(join(tmpdir(), 'spool-two-'));
-  const env = { REDIS_URL: redis.url };
-  const one = await new SpoolProcess(folder, env).ready();
-  const two = await new SpoolProcess(folder, env).ready();
-  t.teardown(async () => {
-    await Promise.all([one.stop(), two.stop()]);
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const operator = one.operator();
-  t.teardown(() => operator.close());
-  const app = one.client();
-  const session = await app.signIn('two@x.test', () => operator.readCode('two@x.test'));
-  const there = two.client(session.access_token);
+  const servers = await Servers.open(t, { count: 2, storage: 'beside' });
+  const [one, two] = servers.all as [SpoolProcess, SpoolProcess];
+  const { folder, operator } = servers;
+  const { access_token } = await servers.signIn('two@x.test');
+  const [app, there] = [one.client(access_token), two.client(access_token)];
 
   await t.test('what one has written the other reads at once', async (t) => {
     for (let round = 0; round < 20; round++) {
@@ -48,8 +43,7 @@ t.test('two server processes on one Redis', async (t) => {
   });
 
   await t.test('a refresh token shown to both at once has one successor', async (t) => {
-    const other = await one.client().signIn('refresh@x.test', () => operator.readCode('refresh@x.test'));
-    const { refresh_token } = other;
+    const { refresh_token } = await servers.signIn('refresh@x.test');
     const renewed = await Promise.all(
       [one, two, one, two].map((server) => server.client().ask<SignedIn>('POST', '/auth/refresh', { refresh_token })),
     );
@@ -59,12 +53,10 @@ t.test('two server processes on one Redis', async (t) => {
 
   await t.test('server keys rotate: what is mailed by one is good at the other all the while', async (t) => {
     const keys = join(folder, 'keys');
-    const seen = new Set<string>();
     const email = 'rotate@x.test';
     const signIn = async (by: SpoolProcess, at: SpoolProcess) => {
       await by.client().ask('POST', '/auth/otp', { email });
-      const token = await operator.readCode(email, seen);
-      seen.add(token);
+      const token = await servers.readCode(email);
       return (await at.client().send('POST', '/auth/verify-otp', { body: { email, token } })).status;
     };
     const rotate = () => operator.ask<{ key_id: string; active_at: string }>('POST', '/ops/keys/server/rotate');
@@ -78,7 +70,7 @@ t.test('two server processes on one Redis', async (t) => {
   });
 
   await t.test('a session that ends at one is refused by the other at once', async (t) => {
-    const gone = await one.client().signIn('gone@x.test', () => operator.readCode('gone@x.test'));
+    const gone = await servers.signIn('gone@x.test');
     t.equal((await two.client(gone.access_token).send('GET', '/me')).status, 200);
     t.equal((await one.client(gone.access_token).send('POST', '/auth/logout')).status, 204);
     t.equal((await two.client(gone.access_token).send('GET', '/me')).status, 401);
@@ -86,14 +78,7 @@ t.test('two server processes on one Redis', async (t) => {
 
   await t.test('a device works with either, and a stream ends once', async (t) => {
     const { claim } = await app.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
-    const { device_id, ...credentials } = await operator.provision('personal');
-    const devices = [one, two].map((server) => new DeviceClient(server.device_url, credentials)) as [
-      DeviceClient,
-      DeviceClient,
-    ];
-    t.teardown(() => {
-      for (const device of devices) device.close();
-    });
+    const devices = (await servers.device()).devices as [DeviceClient, DeviceClient];
     const bindings = await Promise.all(
       devices.map((device) => device.ask<BindingView>('POST', '/device/claims/redeem', { claim })),
     );
@@ -151,10 +136,8 @@ t.test('two server processes on one Redis', async (t) => {
   });
 
   await t.test('other server keys are refused', async (t) => {
-    const other = mkdtempSync(join(tmpdir(), 'spool-two-'));
-    const stranger = new SpoolProcess(other, env);
+    const stranger = new SpoolProcess(tempFolder(t), servers.storage.env);
     t.equal(await stranger.exited, 1);
     t.match(stranger.output, /other server keys/);
-    rmSync(other, { recursive: true, force: true });
   });
 });

@@ -6,12 +6,11 @@ import type { EmailMessage } from '../../../actors/emails/email.js';
 import { restoreView } from '../../../routes/pages/restore.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { utcText } from '../../../src/features/accounts/deletion_mail.js';
+import { Storage } from '../../driver/storage.js';
 import { DAY_MS, enterPage, headingOf, holdErasures, textOf } from '../../fixtures/account_pages.js';
 import type { AppClient } from '../../fixtures/app_client.js';
 import { CaptchaProvider } from '../../fixtures/captcha_provider.js';
 import { Browser, formOf, OauthApp, type Shown } from '../../fixtures/oauth.js';
-import { TestRedis } from '../../fixtures/redis.js';
-import { RedisProxy } from '../../fixtures/redis_proxy.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { until } from '../../fixtures/until.js';
 
@@ -421,10 +420,8 @@ t.test('J-019 a network that tries too often waits, and no secret reaches the lo
 });
 
 t.test('J-019 storage away: the page says so, and nothing is lost', async (t) => {
-  const redis = await new TestRedis().start({ port: true });
-  t.teardown(() => redis.stop());
-  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', REDIS_URL: proxy.url });
+  const { proxy, env } = await Storage.open(t);
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', ...env });
   t.teardown(() => spool.end());
   const { services } = spool.server;
   const email = 'ann@x.test';
