@@ -15,13 +15,27 @@ export type Call<What = unknown> = {
   answer: Answer | null;
 };
 
-/** The order in which calls were sent and answered. */
-export class RunTime {
-  #now = 0;
+/** Between two things that happen at the same time. */
+const INSTANT_MS = 1e-6;
 
-  begin<What>(list: Call<What>[], what: What): Call<What> {
+/** When calls were sent and answered: by a clock where there is one, and always in their order. */
+export class RunTime {
+  readonly #elapsed_ms: () => number;
+  #now_ms = 0;
+
+  constructor(elapsed_ms = () => 0) {
+    this.#elapsed_ms = elapsed_ms;
+  }
+
+  #instant(): number {
+    this.#now_ms = Math.max(this.#now_ms + INSTANT_MS, this.#elapsed_ms());
+    return this.#now_ms;
+  }
+
+  /** `stale_max_ms`: the answer may be so old. */
+  begin<What>(list: Call<What>[], what: What, stale_max_ms = 0): Call<What> {
     const call: Call<What> = {
-      ...{ what, began: ++this.#now, ended: Number.POSITIVE_INFINITY },
+      ...{ what, began: this.#instant() - stale_max_ms, ended: Number.POSITIVE_INFINITY },
       ...{ outcome: 'under way', answer: null },
     };
     list.push(call);
@@ -30,17 +44,20 @@ export class RunTime {
 
   end(call: Call, answer: Answer): void {
     const { status } = answer;
-    call.ended = ++this.#now;
+    call.ended = this.#instant();
     // Of what was answered 503, or nothing, nobody knows whether it came into effect.
     call.outcome = status === 0 || status >= 500 ? 'unknown' : status < 300 ? 'done' : 'refused';
     if (call.outcome !== 'unknown') call.answer = answer;
   }
 }
 
+/** A success with these data. */
+export const succeeded = (data: unknown = null): Answer => ({ status: 200, code: '', data });
+
 /** What came of a client's call; status 0 where no answer came. */
 export async function answerOf(work: Promise<unknown>): Promise<Answer> {
   try {
-    return { status: 200, code: '', data: await work };
+    return succeeded(await work);
   } catch (error) {
     if (error instanceof CallRefused) {
       const { status, code, retry_after_s } = error;

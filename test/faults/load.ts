@@ -23,6 +23,7 @@ import {
 } from '../driver/models.js';
 import { CALL_MAX_MS, type Servers } from '../driver/servers.js';
 import type { SpoolProcess } from '../driver/spool_process.js';
+import { Successes } from '../driver/successes.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { SpeechLoad } from './speech.js';
@@ -67,7 +68,7 @@ type MemberView = { account_id: string; role: string };
  */
 export class Load {
   readonly counts: Counts = { ok: 0, refused: 0, unknown: 0 };
-  readonly done: Record<string, number> = {};
+  readonly done = new Successes<EntityKind>();
   readonly problems: string[] = [];
   readonly witnesses: Witness[] = [];
   readonly speech: SpeechLoad;
@@ -163,7 +164,7 @@ export class Load {
   #count(kind: EntityKind, call: Call, answer: Answer): void {
     if (call.outcome === 'done') {
       this.counts.ok += 1;
-      this.done[kind] = (this.done[kind] ?? 0) + 1;
+      this.done.add(kind);
     } else if (call.outcome === 'refused') this.counts.refused += 1;
     else this.counts.unknown += 1;
     if (answer.status === 503 && answer.retry_after_s === null)

@@ -82,7 +82,7 @@ export class Trial {
     for (const name of ['ok', 'refused', 'unknown'] as const) this.counts[name] += counts[name];
     this.none('answers', problems);
     this.must(counts.ok >= least, `only ${counts.ok} calls came to something, ${least} at least must`);
-    this.none('kinds of which no call came to anything', idleOf(done, kinds));
+    this.none('kinds of which no call came to anything', done.rare(kinds ?? []));
     const { judged, wrong } = load.judge();
     this.invariants += judged;
     this.none('no order explains', wrong);
@@ -116,9 +116,5 @@ export class Trial {
 
 /** Whether so many calls came to something, of each of these kinds one. */
 export function didEnough({ counts, done }: Load, { kinds, least }: { kinds: readonly EntityKind[]; least: number }) {
-  return counts.ok >= least && idleOf(done, kinds).length === 0;
-}
-
-function idleOf(done: Load['done'], kinds: readonly EntityKind[] = []): EntityKind[] {
-  return kinds.filter((kind) => (done[kind] ?? 0) === 0);
+  return counts.ok >= least && done.rare(kinds).length === 0;
 }

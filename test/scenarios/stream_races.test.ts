@@ -12,6 +12,7 @@ import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { type Answer, answerOf, type Call, RunTime } from '../driver/history.js';
 import { scenario } from '../driver/scenario.js';
 import { Servers } from '../driver/servers.js';
+import { Successes } from '../driver/successes.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { drawSeed } from '../fixtures/seed.js';
 import { type Announced, type Epoch, intentOf, KEPT, type Signal, StreamModel } from '../fixtures/stream_model.js';
@@ -60,9 +61,9 @@ async function streamRaces(t: Test, { devices, operations, at_once }: Size): Pro
 
   const time = new RunTime();
   const faults: string[] = [];
-  const done: Record<string, number> = {};
+  const done = new Successes();
   const refused: Record<string, number> = {};
-  let [good, all, unavailable] = [0, 0, 0];
+  let [all, unavailable] = [0, 0];
   /** Makes a call between its beginning and its end, and holds its answer against what is allowed. */
   async function tried<What>(
     name: string,
@@ -74,10 +75,8 @@ async function streamRaces(t: Test, { devices, operations, at_once }: Size): Pro
     time.end(call, answer);
     const { status, code } = answer;
     all += 1;
-    if (status < 300) {
-      good += 1;
-      done[name] = (done[name] ?? 0) + 1;
-    } else refused[`${name} ${status} ${code}`] = (refused[`${name} ${status} ${code}`] ?? 0) + 1;
+    if (status < 300) done.add(name);
+    else refused[`${name} ${status} ${code}`] = (refused[`${name} ${status} ${code}`] ?? 0) + 1;
     if (status === 503) unavailable += 1;
     const fault =
       status >= 500 && status !== 503 ? `${status} ${code}` : status === 0 ? `no answer: ${code}` : judge(answer);
@@ -402,12 +401,11 @@ async function streamRaces(t: Test, { devices, operations, at_once }: Size): Pro
   await Promise.all(
     last.map(({ who, stream }) => Promise.all([upload(who, stream), end(who, stream), end(who, stream)])),
   );
-  t.comment(`done ${JSON.stringify(done)}, refused ${JSON.stringify(refused)}`);
+  t.comment(`done ${JSON.stringify(done.by_kind)}, refused ${JSON.stringify(refused)}`);
   t.strictSame(faults, [], 'every answer is one that may be');
-  t.ok(good >= all * DONE_LEAST, `${good} of ${all} calls came to something`);
+  t.ok(done.total >= all * DONE_LEAST, `${done.total} of ${all} calls came to something`);
   t.ok(unavailable <= 5 + all * UNAVAILABLE_MOST, `${unavailable} of ${all} calls came at a bad time`);
-  for (const kind of ['register', 'intent', 'upload', 'end', 'status', 'gaps', 'signals'])
-    t.ok(done[kind], `some ${kind}`);
+  t.same(done.rare(['register', 'intent', 'upload', 'end', 'status', 'gaps', 'signals']), [], 'some of each');
   const own = await settled(recorders.flatMap(({ streams, past }) => [...streams, ...past]));
   t.strictSame(own, [], 'what is there is what was acknowledged');
 

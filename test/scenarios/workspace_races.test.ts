@@ -3,6 +3,7 @@ import type { Account } from '../../kits/typescript/src/api.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { scenario } from '../driver/scenario.js';
 import { Servers } from '../driver/servers.js';
+import { Successes } from '../driver/successes.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { allOf, type Colleague, colleagueFaults, membershipEvents, payload } from '../fixtures/colleagues.js';
 import { drawSeed } from '../fixtures/seed.js';
@@ -41,7 +42,7 @@ async function workspaceRaces(t: Test, { accounts, operations, at_once }: Size):
   );
   people.push(...came);
 
-  const done: Record<string, number> = {};
+  const done = new Successes();
   const refused: Record<string, number> = {};
   const known = new Set<string>();
   /** By account, what it came in by: the same invitation accepted twice at once is joined once. */
@@ -53,7 +54,7 @@ async function workspaceRaces(t: Test, { accounts, operations, at_once }: Size):
   const ask = async (what: string, app: AppClient, method: string, path: string, body?: unknown) => {
     const answer = await app.send(method, path, { body });
     if (answer.status >= 500 && answer.status !== 503) t.fail(`${what}: ${answer.status} ${answer.body}`);
-    if (answer.status < 300) done[what] = (done[what] ?? 0) + 1;
+    if (answer.status < 300) done.add(what);
     else {
       const { error } = JSON.parse(answer.body.toString()) as { error?: { message?: string } };
       const how = answer.status === 503 ? `${what} 503 ${error?.message}` : `${what} ${answer.status}`;
@@ -170,9 +171,8 @@ async function workspaceRaces(t: Test, { accounts, operations, at_once }: Size):
     }
   };
   await Promise.all(Array.from({ length: at_once }, work));
-  t.comment(`done ${JSON.stringify(done)}, refused ${JSON.stringify(refused)}`);
-  const all_done = Object.values(done).reduce((sum, count) => sum + count, 0);
-  t.ok(all_done >= operations * DONE_LEAST, `${all_done} of ${operations} operations came to something`);
+  t.comment(`done ${JSON.stringify(done.by_kind)}, refused ${JSON.stringify(refused)}`);
+  t.ok(done.total >= operations * DONE_LEAST, `${done.total} of ${operations} operations came to something`);
 
   // A deletion that was not decided in time is within seconds.
   for (const { app, email } of people) {

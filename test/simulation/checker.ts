@@ -15,10 +15,12 @@ import { ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/domain/permiss
 import { decodeStored } from '../../src/engine/store/codec.js';
 import { decodeEvent } from '../../src/engine/store/event_body.js';
 import type { EntityLocation } from '../../src/engine/store/store.js';
+import { succeeded } from '../driver/history.js';
+import { judge } from '../driver/linearizability.js';
+import { register } from '../driver/models.js';
 import { checkReminders, type Kind, type States } from './implied_reminders.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
-import { judgeNames } from './name_history.js';
 
 type Event = { log_id: string; type: string; resource: { id: string }; data: { changed_fields?: string[] } };
 
@@ -220,7 +222,7 @@ export class Checker {
   }
 
   #checkAccounts(): void {
-    const { signed_in, names, attempts, generations } = this.#ledger;
+    const { signed_in, attempts, generations, time } = this.#ledger;
     const by_email = new Map<string, string>();
     for (const [id, account] of this.#all('account')) {
       this.#must(!by_email.has(account.email), `${account.email} has two accounts`);
@@ -234,22 +236,14 @@ export class Checker {
       this.#must(this.#count(id, 'account.created') === 1, `account ${id} was not created once`);
       this.#must(account.devices === this.#records(id, 'devices').size, `account ${id} has miscounted its devices`);
 
-      const operations = names.get(id) ?? [];
-      const final = {
-        does: 'read' as const,
-        name: account.name,
-        invoked: Number.MAX_SAFE_INTEGER,
-        returned: Number.MAX_SAFE_INTEGER,
-      };
-      const verdict = judgeNames([...operations, final]);
-      if (verdict === 'undecided') this.undecided += 1;
-      this.#must(
-        verdict !== 'impossible',
-        `no order explains the names of ${id}: ${JSON.stringify([...operations, final])}`,
-      );
+      const calls = [...this.#ledger.names(id)];
+      time.end(time.begin(calls, { op: 'read' }), succeeded(account.name ?? ''));
+      const { holds } = judge(calls, register(''));
+      if (holds === 'undecided') this.undecided += 1;
+      this.#must(holds !== 'no', `no order explains the names of ${id}: ${JSON.stringify(calls)}`);
       const renamed = this.#count(id, 'account.updated', ({ data }) => data.changed_fields?.includes('name') === true);
       const acknowledged = new Set(
-        operations.flatMap(({ does, name, returned }) => (does === 'write' && returned !== null ? name : [])),
+        calls.flatMap(({ what, answer }) => (what.op === 'write' && answer !== null ? what.value : [])),
       );
       const tried = attempts.get(`${id} name`) ?? 0;
       this.#must(

@@ -15,6 +15,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { randomCode, randomId, randomPartition } from '../../src/engine/random/random.js';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { Fence } from '../../src/engine/store/store.js';
+import { succeeded } from '../driver/history.js';
 import type { Ask, Asker } from './asker.js';
 import type { Ledger } from './ledger.js';
 import { Members } from './membership_clients.js';
@@ -262,12 +263,7 @@ export class Clients {
     const message: AccountMessage = { type: 'rename', name };
     // A retry after another rename would be a second change: each try is an operation of its own.
     for (let tries = random.chance(0.3) ? 2 : 1; tries > 0; tries--) {
-      const operation = ledger.nameOperation(account_id, {
-        does: 'write',
-        name,
-        invoked: ledger.instant(),
-        returned: null,
-      });
+      const call = ledger.time.begin(ledger.names(account_id), { op: 'write', value: name });
       const onTry = () => ledger.attempt(`${account_id} name`);
       const view = await this.#ask<Account>({ kind: 'account', id: account_id }, message, {
         fences: this.#fences(account_id),
@@ -276,7 +272,7 @@ export class Clients {
       });
       if (isUnknown(view)) continue;
       ledger.mustHold(!isRefusal(view) && view.name === name, `renaming to ${name} answered ${JSON.stringify(view)}`);
-      operation.returned = ledger.instant();
+      ledger.time.end(call, succeeded());
       ledger.acknowledge('rename');
       for (let looks = random.below(LOOKS_MAX); looks > 0; looks--) await this.#view(account_id);
       return;
@@ -285,13 +281,13 @@ export class Clients {
 
   async #view(account_id: string): Promise<void> {
     const { ledger, stale_max_ms } = this.#parts;
-    const invoked = ledger.instant() - stale_max_ms;
+    const call = ledger.time.begin(ledger.names(account_id), { op: 'read' }, stale_max_ms);
     const message: AccountMessage = { type: 'view' };
     const view = await this.#ask<Account>({ kind: 'account', id: account_id }, message, { tries_max: 1 });
     if (isUnknown(view)) return;
     ledger.mustHold(!isRefusal(view), `viewing ${account_id} answered ${JSON.stringify(view)}`);
     if (isRefusal(view)) return;
-    ledger.nameOperation(account_id, { does: 'read', name: view.name, invoked, returned: ledger.instant() });
+    ledger.time.end(call, succeeded(view.name ?? ''));
     ledger.acknowledge('view');
   }
 

@@ -1,21 +1,17 @@
 import type { ChunkStatus } from '../../actors/recordings/stream_state.js';
-
-/** One operation on an account's name; `returned` is null while its outcome is unknown. */
-export type NameOperation = { does: 'write' | 'read'; name: string | null; invoked: number; returned: number | null };
-
-/** Between two things that happen at the same time. */
-const INSTANT_MS = 1e-6;
+import { type Call, RunTime } from '../driver/history.js';
+import type { RegisterCall } from '../driver/models.js';
+import { Successes } from '../driver/successes.js';
 
 /** What clients were told, and what they tried: what the checker holds the store against at the end. */
 export class Ledger {
-  readonly #elapsed_ms: () => number;
-  #clock = 0;
+  readonly time: RunTime;
   /** Acknowledged operations by what they were. */
-  readonly acknowledged: Record<string, number> = {};
+  readonly acknowledged = new Successes();
   readonly violations: string[] = [];
   readonly signed_in: { email: string; account_id: string }[] = [];
   readonly mails_sent = new Set<string>();
-  readonly names = new Map<string, NameOperation[]>();
+  readonly #names = new Map<string, Call<RegisterCall>[]>();
   /** Asks that could have changed something, by account and what they change. */
   readonly attempts = new Map<string, number>();
   readonly bound: { claim_id: string; device_id: string; epoch: string }[] = [];
@@ -32,13 +28,14 @@ export class Ledger {
   readonly grants_ended = new Set<string>();
 
   constructor(elapsed_ms: () => number) {
-    this.#elapsed_ms = elapsed_ms;
+    this.time = new RunTime(elapsed_ms);
   }
 
-  /** Instants in the order in which things happened, ms. */
-  instant(): number {
-    this.#clock = Math.max(this.#clock + INSTANT_MS, this.#elapsed_ms());
-    return this.#clock;
+  /** Calls on an account's name, which is '' until it has one. */
+  names(account_id: string): Call<RegisterCall>[] {
+    const calls = this.#names.get(account_id) ?? [];
+    this.#names.set(account_id, calls);
+    return calls;
   }
 
   /** Bytes are appended to the store; gives their place. */
@@ -49,7 +46,7 @@ export class Ledger {
   }
 
   acknowledge(what: string, times = 1): void {
-    this.acknowledged[what] = (this.acknowledged[what] ?? 0) + times;
+    this.acknowledged.add(what, times);
   }
 
   attempt(what: string): void {
@@ -58,11 +55,5 @@ export class Ledger {
 
   mustHold(holds: boolean, text: string): void {
     if (!holds) this.violations.push(text);
-  }
-
-  nameOperation(account_id: string, operation: NameOperation): NameOperation {
-    const operations = this.names.get(account_id) ?? [];
-    this.names.set(account_id, [...operations, operation]);
-    return operation;
   }
 }

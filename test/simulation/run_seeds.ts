@@ -1,3 +1,4 @@
+import { Successes } from '../driver/successes.js';
 import { ABOUTS } from './clients.js';
 import { MEMBER_OPERATIONS } from './membership_clients.js';
 import { SESSION_OPERATIONS } from './session_hosts.js';
@@ -11,7 +12,7 @@ export type Wanted = { seeds: number; seed: number; operations: number; about?: 
 
 /** Simulates with so many seeds and prints what came of it, as `npm run spool -- simulate` does. */
 export async function runSeeds({ seeds, seed: first_seed, operations, about: wanted }: Wanted): Promise<void> {
-  const acknowledged: Record<string, number> = {};
+  const acknowledged = new Successes();
   const failed: Outcome[] = [];
   let crashes = 0;
   let undecided = 0;
@@ -29,7 +30,7 @@ export async function runSeeds({ seeds, seed: first_seed, operations, about: wan
     `seeds ${first_seed} to ${first_seed + seeds - 1}, ${abouts.join(' and ')}: ${seeds * abouts.length - failed.length} passed, ${failed.length} failed, ${Math.round(seeds / minutes)} a minute`,
   );
   console.log(
-    `${crashes} crashes, ${undecided} histories of names undecided; acknowledged: ${JSON.stringify(acknowledged)}`,
+    `${crashes} crashes, ${undecided} histories of names undecided; acknowledged: ${JSON.stringify(acknowledged.by_kind)}`,
   );
   const each = reminders === 0 ? 0 : tries / reminders;
   console.log(`${each.toFixed(3)} tries of each of ${reminders} reminders, once all agreed who looks where`);
@@ -39,13 +40,12 @@ export async function runSeeds({ seeds, seed: first_seed, operations, about: wan
     ...(abouts.includes('endpoints') ? WEBHOOK_OPERATIONS : []),
     ...(abouts.includes('sessions') ? SESSION_OPERATIONS : []),
   ];
-  const rare = expected.filter((what) => (acknowledged[what] ?? 0) < Math.floor(seeds / SEEDS_PER_ACKNOWLEDGED));
+  const rare = acknowledged.rare(expected, Math.floor(seeds / SEEDS_PER_ACKNOWLEDGED));
   if (rare.length > 0) console.log(`hardly ever acknowledged: ${rare.join(', ')}`);
   process.exitCode = rare.length > 0 || failed.length > 0 || each > TRIES_EACH_MAX ? 1 : 0;
   async function run(seed: number, about: (typeof ABOUTS)[number]): Promise<void> {
     const outcome = await simulate(seed, { operations, about });
-    for (const [what, count] of Object.entries(outcome.acknowledged))
-      acknowledged[what] = (acknowledged[what] ?? 0) + count;
+    acknowledged.addAll(outcome.acknowledged);
     crashes += outcome.crashes;
     undecided += outcome.undecided;
     reminders += outcome.reminders;

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { Successes } from '../driver/successes.js';
 import { MEMBER_OPERATIONS } from './membership_clients.js';
-import { judgeNames } from './name_history.js';
 import { SESSION_OPERATIONS } from './session_hosts.js';
 import { simulate, TRIES_EACH_MAX } from './simulation.js';
 import { simulateReads } from './told_reads.js';
@@ -70,14 +70,13 @@ t.test(
 t.test(
   'faults A: D-016 D-025 D-031 people and workspaces agree, whatever is lost, late, repeated or crashes',
   async (t) => {
-    const acknowledged: Record<string, number> = {};
+    const acknowledged = new Successes();
     for (let seed = 200; seed < 200 + WORKSPACE_SEEDS; seed++) {
       const outcome = await simulate(seed, { about: 'workspaces' });
       t.same(outcome.violations, [], `seed ${seed}`);
-      for (const [what, count] of Object.entries(outcome.acknowledged))
-        acknowledged[what] = (acknowledged[what] ?? 0) + count;
+      acknowledged.addAll(outcome.acknowledged);
     }
-    const rare = MEMBER_OPERATIONS.filter((what) => (acknowledged[what] ?? 0) === 0);
+    const rare = acknowledged.rare(MEMBER_OPERATIONS);
     t.ok(rare.length <= RARE_MAX, `never acknowledged: ${rare}`);
   },
 );
@@ -85,14 +84,13 @@ t.test(
 t.test(
   'faults A: H-025 H-030 H-034 H-036 hosts, recorders and addresses agree, whatever is lost, late, repeated or crashes',
   async (t) => {
-    const acknowledged: Record<string, number> = {};
+    const acknowledged = new Successes();
     for (let seed = 400; seed < 400 + SESSION_SEEDS; seed++) {
       const outcome = await simulate(seed, { about: 'sessions' });
       t.same(outcome.violations, [], `seed ${seed}`);
-      for (const [what, count] of Object.entries(outcome.acknowledged))
-        acknowledged[what] = (acknowledged[what] ?? 0) + count;
+      acknowledged.addAll(outcome.acknowledged);
     }
-    const rare = SESSION_OPERATIONS.filter((what) => (acknowledged[what] ?? 0) === 0);
+    const rare = acknowledged.rare(SESSION_OPERATIONS);
     t.ok(rare.length <= RARE_MAX, `never acknowledged: ${rare}`);
   },
 );
@@ -100,7 +98,7 @@ t.test(
 t.test(
   'faults A: F-012 F-013 F-016 F-029 F-032 F-037 F-041 every event reaches whoever was active, whatever is lost, late or crashes',
   async (t) => {
-    const acknowledged: Record<string, number> = {};
+    const acknowledged = new Successes();
     const histories = new Set<string>();
     let crashes = 0;
     for (const seed of [303, ...Array.from({ length: ENDPOINT_SEEDS }, (_, index) => 303 + index)]) {
@@ -108,12 +106,11 @@ t.test(
       histories.add(outcome.history_hash);
       t.same(outcome.violations, [], `seed ${seed}`);
       crashes += outcome.crashes;
-      for (const [what, count] of Object.entries(outcome.acknowledged))
-        acknowledged[what] = (acknowledged[what] ?? 0) + count;
+      acknowledged.addAll(outcome.acknowledged);
     }
-    const rare = WEBHOOK_OPERATIONS.filter((what) => (acknowledged[what] ?? 0) === 0);
+    const rare = acknowledged.rare(WEBHOOK_OPERATIONS);
     t.strictSame(rare, [], 'each was acknowledged');
-    const { delivered = 0, posted = 0 } = acknowledged;
+    const { delivered = 0, posted = 0 } = acknowledged.by_kind;
     t.ok(delivered > 30 * ENDPOINT_SEEDS && posted > delivered / 2, `${posted} requests for ${delivered} deliveries`);
     t.ok(crashes > 0, 'processes crashed');
     t.equal(histories.size, ENDPOINT_SEEDS, 'the same seed gives the same history');
@@ -136,28 +133,3 @@ for (const [seed, why] of ONCE_FAILED) {
     t.same((await simulate(seed)).violations, []);
   });
 }
-
-t.test('faults A: the judge of names tells what no order explains', async (t) => {
-  const write = (name: string, invoked: number, returned: number | null) => ({
-    does: 'write' as const,
-    name,
-    invoked,
-    returned,
-  });
-  const read = (name: string | null, invoked: number, returned: number) => ({
-    does: 'read' as const,
-    name,
-    invoked,
-    returned,
-  });
-  t.equal(judgeNames([write('a', 1, 2), read('a', 3, 4)]), 'linearizable');
-  t.equal(judgeNames([write('a', 1, 2), read(null, 3, 4)]), 'impossible', 'a lost write');
-  t.equal(judgeNames([write('a', 1, 4), read(null, 2, 3)]), 'linearizable', 'a write under way need not be seen');
-  t.equal(
-    judgeNames([write('a', 1, null), read(null, 2, 3), read('a', 4, 5)]),
-    'linearizable',
-    'an unknown write may come late',
-  );
-  t.equal(judgeNames([write('a', 1, null), read('a', 2, 3), read(null, 4, 5)]), 'impossible', 'and not go again');
-  t.equal(judgeNames([write('a', 1, 2), write('b', 3, 4), read('a', 5, 6)]), 'impossible', 'a stale read');
-});

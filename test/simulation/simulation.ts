@@ -3,6 +3,7 @@ import { PARTITIONS } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { MEMBER_ID_CHARS } from '../../src/domain/webhooks.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
+import type { Successes } from '../driver/successes.js';
 import { Checker, checkStep } from './checker.js';
 import { type About, Clients, isUnknown } from './clients.js';
 import { Connection, FAIR, type Weather } from './connection.js';
@@ -63,7 +64,7 @@ export type Outcome = {
   /** SHA-256 over the whole history. */
   history_hash: string;
   last_lines: string[];
-  acknowledged: Record<string, number>;
+  acknowledged: Successes;
   crashes: number;
   steps: number;
   undecided: number;
@@ -214,7 +215,7 @@ class Simulation {
     await new Checker(this.#model, this.#ledger).checkEnd();
     for (const process of this.#processes) process.crash();
     await this.#time.runUntil(() => false, 1_000);
-    const total = Object.values(this.#ledger.acknowledged).reduce((sum, count) => sum + count, 0);
+    const { total } = this.#ledger.acknowledged;
     this.#must(
       total >= this.#operations * ACKNOWLEDGED_LEAST[this.#about],
       `only ${total} of ${this.#operations} operations were acknowledged`,
