@@ -17,16 +17,19 @@ export const ALL_KILLS: Kills = { steps: Infinity, points: Infinity };
 
 type AnswerOf<Step extends { ask: () => Promise<unknown> }> = Awaited<ReturnType<Step['ask']>>;
 
+type Point = { nth: number; what: 'request' | 'reply' };
+
 /**
- * Asks, and kills the server as it makes the nth commit: killed before it is killed after the one before, since storage
- * is all that is left. The answer is null where none came; a server that was killed serves again.
+ * Asks, and kills the server as it makes the nth commit. The answer is null where none came; a server that was killed
+ * serves again. Killed before a commit leaves in storage what killed after the one before does, but shows an answer that
+ * did not wait for its commit.
  */
 async function askAndKill<Answer>(
   servers: Servers,
-  nth: number,
+  { nth, what }: Point,
   ask: () => Promise<Answer>,
 ): Promise<{ answer: Answer | null; was_killed: boolean; commits: number }> {
-  const kill = servers.loseCommit(nth);
+  const kill = servers.loseCommit(nth, { what });
   const answer = await ask().catch(() => null);
   // The answer does not wait for all commits: outbox messages are delivered when they are.
   if (answer !== null) await kill.wait(DELIVERED_MAX_MS);
@@ -37,7 +40,7 @@ async function askAndKill<Answer>(
 }
 
 /**
- * Kills a server after commits of steps, at least once in each step. `kinds` are the names of all steps, by their kind.
+ * Kills a server after commits of steps, and in each step before one. `kinds` are the names of all steps, by their kind.
  * `judge` says what must hold then; its `answer` is null where nobody heard one.
  */
 export async function killWithin<Step extends { ask: () => Promise<unknown> }>(
@@ -52,11 +55,11 @@ export async function killWithin<Step extends { ask: () => Promise<unknown> }>(
     const prepare = steps[name] as () => Promise<Step>;
     await t.test(name, async (t) => {
       const killed: number[] = [];
-      const attempt = async (nth: number) => {
+      const attempt = async (nth: number, what: Point['what'] = 'reply') => {
         const step = await prepare();
-        const { answer, was_killed, commits } = await askAndKill(servers, nth, step.ask);
+        const { answer, was_killed, commits } = await askAndKill(servers, { nth, what }, step.ask);
         await judge({ nth, step, answer: answer as AnswerOf<Step> | null }, t);
-        if (was_killed) killed.push(nth);
+        if (was_killed && what === 'reply') killed.push(nth);
         return { was_killed, commits };
       };
       if (kills.points === Infinity) {
@@ -71,6 +74,7 @@ export async function killWithin<Step extends { ask: () => Promise<unknown> }>(
         }
       }
       t.ok(killed.length > 0, `killed after commits ${killed}`);
+      await attempt(random.pick(killed), 'request');
     });
   }
 }
