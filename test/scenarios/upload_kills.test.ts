@@ -1,16 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import {
-  type BindingView,
-  DeviceClient,
-  type DeviceCredentials,
-  sha256Of,
-} from '../../kits/typescript/src/device_client.js';
+import { type BindingView, DeviceClient, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { CBOR_ENCODING } from '../../tools/cbor_encoding.js';
-import { KilledServer } from '../fixtures/kills.js';
-import { scenario } from '../fixtures/scenario.js';
+import { scenario } from '../driver/scenario.js';
+import { Servers } from '../driver/servers.js';
 import { drawSeed } from '../fixtures/seed.js';
 import { ARRIVED, audioOf } from '../fixtures/stored_audio.js';
 
@@ -36,7 +31,7 @@ scenario<Size>({
  */
 async function uploadKills(t: Test, { chunks, devices, chunks_per_request, kill_after_ms }: Size): Promise<void> {
   const random = new SeededRandom(drawSeed(t));
-  const server = await KilledServer.open(t);
+  const server = await Servers.open(t);
   const { access_token } = await server.signIn(EMAIL);
   /** `stream SHA-256` of acknowledged chunks. */
   const acknowledged = new Set<string>();
@@ -44,25 +39,15 @@ async function uploadKills(t: Test, { chunks, devices, chunks_per_request, kill_
 
   /** A device with a stream, whose requests are sent until they are answered. */
   const sender = async () => {
-    const { device_id: _, ...credentials } = (await server.operator.provision('personal')) as DeviceCredentials & {
-      device_id: string;
-    };
-    const connect = () => new DeviceClient(server.device_url, credentials, { encoding: CBOR_ENCODING });
-    let connected = { url: server.device_url, client: connect() };
-    t.teardown(() => connected.client.close());
-    const client = () => {
-      if (connected.url !== server.device_url) {
-        connected.client.close();
-        connected = { url: server.device_url, client: connect() };
-      }
-      return connected.client;
-    };
+    const { device_id: _, ...credentials } = await server.operator.provision('personal');
+    const device = new DeviceClient(server.device_url, credentials, { encoding: CBOR_ENCODING });
+    t.teardown(() => device.close());
     const { claim } = await server.client(access_token).ask<{ claim: string }>('POST', '/devices/claims', {
       kind: 'owner',
     });
-    const { binding_epoch } = await client().ask<BindingView>('POST', '/device/claims/redeem', { claim });
+    const { binding_epoch } = await device.ask<BindingView>('POST', '/device/claims/redeem', { claim });
     const source_stream_ref = randomUUID();
-    const { id: stream_id } = await client().ask<{ id: string }>('POST', '/device/streams', {
+    const { id: stream_id } = await device.ask<{ id: string }>('POST', '/device/streams', {
       ...{ source_stream_ref, captured_at: '2026-11-01T10:00:00Z', clock_uncertainty_ms: 0, binding_epoch },
     });
     let sequence = 0;
@@ -77,7 +62,7 @@ async function uploadKills(t: Test, { chunks, devices, chunks_per_request, kill_
       });
       while (!is_over) {
         const body = { source_stream_ref, binding_epoch, chunks: sent };
-        const asked = client().ask<{ items: { status?: string }[] }>('POST', '/device/chunks', body);
+        const asked = device.ask<{ items: { status?: string }[] }>('POST', '/device/chunks', body);
         const answer = await asked.catch(() => null);
         if (answer === null) {
           await new Promise((resolve) => setTimeout(resolve, NOT_REACHED_PAUSE_MS));
