@@ -19,16 +19,18 @@ const BATCH_MAX = 64;
 const CONFLICT_TRIES_MAX = 12;
 const CONFLICT_PAUSE_MS = 4;
 const NOTHING_WAITS: readonly WaitingMessage[] = [];
-/** The remains of a message that was answered. */
+/** Replaces a message after its answer, so that the message can be freed. */
 const ANSWERED = { message: null, scope: undefined, resolve: () => {}, answer: ALREADY };
 const NOTHING_DONE = { commit_ms: 0, event_ids: [] };
 export const MAILBOX_MAX = 1_000;
 
-/** One entity in memory: a bounded mailbox, and batches that it decides and saves with one commit. */
+/**
+ * One entity in memory, with a bounded mailbox. It decides messages in batches and saves each batch with one commit.
+ */
 export class Activation implements ActingEntity<WaitingMessage> {
   readonly place: EntityLocation;
   readonly kind: ActorKind;
-  /** Distinguishes it from others of this process, also from an earlier one of the same address. */
+  /** Distinguishes this activation from all others of this process, including an earlier one of the same address. */
   readonly number: number;
   readonly #parts: RuntimeDeps;
   readonly memory: EntityMemory;
@@ -37,7 +39,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
   #batch: readonly WaitingMessage[] = NOTHING_WAITS;
   #busy = false;
   #actor: Ref<WaitingMessage> | null = null;
-  /** Since when nothing was delivered to its actor, by the monotonic clock. */
+  /** The time since which its actor has received no message, by the monotonic clock. */
   #idle_since = 0;
   /** Reads that wait for storage to say whether memory is current. */
   #confirming = 0;
@@ -61,11 +63,11 @@ export class Activation implements ActingEntity<WaitingMessage> {
   get waiting(): number {
     return this.#queue.length + this.#confirming;
   }
-  /** When the message came that waits for longest, by the monotonic clock; null when none does. */
+  /** The arrival of the message that has waited longest, by the monotonic clock; null when none waits. */
   get oldest_at(): number | null {
     return this.#queue[0]?.enqueued_at ?? null;
   }
-  /** Nothing waits and nothing runs: it may be put to rest. */
+  /** Whether nothing waits and nothing runs, so that the entity may leave memory. */
   get idle(): boolean {
     return !this.#busy && this.waiting === 0;
   }
@@ -103,19 +105,19 @@ export class Activation implements ActingEntity<WaitingMessage> {
     this.#actor = null;
   }
 
-  /** Its actor was idle for long. */
+  /** Called when its actor has stopped after a long idle time. */
   stopped(actor: Ref<WaitingMessage>): void {
     if (actor === this.#actor) this.#actor = null;
   }
 
-  /** A batch rejected: it is taken out of service, and what waits is refused. */
+  /** Quarantines the entity after a batch rejected, and refuses the waiting messages. */
   crashed(error: unknown): void {
     this.memory.quarantine(error instanceof Error ? error.message : String(error));
     this.#answerAll(this.#batch, QUARANTINED);
     this.#next();
   }
 
-  /** Starts the next batch, where something waits. */
+  /** Starts the next batch if a message waits. */
   #next(): void {
     this.#batch = NOTHING_WAITS;
     const [first] = this.#queue;
@@ -128,8 +130,8 @@ export class Activation implements ActingEntity<WaitingMessage> {
   }
 
   /**
-   * The answer to a read, at once, where memory is trusted and holds all that the message asks for: what is committed. A
-   * batch that is under way has not been answered, so nobody can know of more. Null where it takes a batch.
+   * Answers a read at once from committed state, if memory is trusted and holds all that the message asks for. The
+   * batch in progress has not been answered, so no caller can know of more. Null if the message needs a batch.
    */
   readNow(incoming: Incoming): MessageAnswer | null {
     return this.isRead(incoming) && this.memory.isReady() ? this.#readKept(incoming) : null;
@@ -157,8 +159,8 @@ export class Activation implements ActingEntity<WaitingMessage> {
   }
 
   /**
-   * Answers a read without a batch where others write too: from memory, when storage says that it is current. It was
-   * asked after the read came, so nothing is answered that was over by then.
+   * Answers a read from memory without a batch, for entities that other processes write too, once storage has confirmed
+   * that memory is current. Storage is asked after the read has come, so the answer is never older than the read.
    */
   async #readConfirmed(incoming: Incoming, resolve: (answer: MessageAnswer) => void): Promise<void> {
     this.#confirming += 1;
@@ -174,7 +176,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     else resolve(answer);
   }
 
-  /** Takes the message that its actor was given and what waits behind it, up to a batch, and answers them. */
+  /** Takes the message that its actor received and the waiting messages, up to a batch, and answers them. */
   async receive(): Promise<void> {
     const began = performance.now();
     const batch = this.#queue.splice(0, this.kind.batch_max ?? BATCH_MAX);
@@ -219,7 +221,10 @@ export class Activation implements ActingEntity<WaitingMessage> {
     return { kind, id: isId(id) ? id : null, messages, ...times, commit_ms, event_ids };
   }
 
-  /** Decides a batch; a fault in it is narrowed down to the messages that bring it, so that only they suffer. */
+  /**
+   * Decides a batch. If the batch throws, narrows the fault down to the messages that cause it, so that only these
+   * fail.
+   */
   async #attempt(batch: WaitingMessage[]): Promise<'ok' | 'away'> {
     try {
       await this.#decide(batch);
@@ -245,7 +250,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     return 'ok';
   }
 
-  /** Decides and saves the batch; what did not fit goes back to the head of the mailbox. */
+  /** Decides and saves the batch; messages that did not fit go back to the head of the mailbox. */
   async #decide(all: WaitingMessage[]): Promise<void> {
     const { kind, place } = this;
     const memory = this.memory;
@@ -371,7 +376,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
   }
 }
 
-/** The answer when the commit met a fence that no longer holds. */
+/** The answer if the commit met a fence that no longer holds. */
 const FENCED: Record<Exclude<Fence['fence'], 'absent'>, MessageAnswer> = {
   epoch: refused(EPOCH_ENDED),
   reminder: ALREADY,

@@ -2,8 +2,8 @@ import type { Address } from '../../../actors/actor.js';
 import type { Activation } from './activation.js';
 
 /**
- * Entities in memory, by address and in order of use. The order is a list through the entities themselves: a Map that
- * keeps it by moving what was used to its end is rehashed again and again, and needs keys made of kind and id.
+ * Entities in memory, by address and in order of use. The order is a linked list through the entities: a Map that keeps
+ * the order by moving used entries to its end is rehashed again and again, and needs keys made of kind and id.
  */
 export class ActiveEntities implements Iterable<Activation> {
   readonly #by_kind = new Map<string, Map<string, Activation>>();
@@ -19,7 +19,7 @@ export class ActiveEntities implements Iterable<Activation> {
     return this.#by_kind.get(kind)?.get(id);
   }
 
-  /** As the one used last. */
+  /** Adds an entity as the most recently used one. */
   add(activation: Activation): void {
     const { kind, id } = activation.place.address;
     let same_kind = this.#by_kind.get(kind);
@@ -45,7 +45,7 @@ export class ActiveEntities implements Iterable<Activation> {
     this.#takeOut(activation);
   }
 
-  /** The least recently used first. The one at hand may be deleted. */
+  /** Iterates from the least recently used on. The current entity may be deleted. */
   *[Symbol.iterator](): Generator<Activation> {
     for (let at = this.#first; at !== null; ) {
       const { used_after } = at;

@@ -8,8 +8,9 @@ import type { Runtime } from './runtime.js';
 type Kinds = typeof KINDS;
 
 /**
- * An entity as its callers see it: a function for each of its messages. It gets what is said with the message and the
- * fences that must hold when that commits, and answers the message's reply. Rejects with `Refused` where it is refused.
+ * An entity as its callers see it: a function for each of its messages. The function takes the message's input and the
+ * fences that must hold at the commit, and answers the message's reply. Rejects with `Refused` if the message is
+ * refused.
  */
 type Entity<Kind> = Kind extends { messages: infer Messages }
   ? {
@@ -21,16 +22,16 @@ type Entity<Kind> = Kind extends { messages: infer Messages }
     }
   : never;
 
-/** An entity of a kind of that name. */
+/** An entity of the kind with this name. */
 export type EntityOf<Name extends keyof Kinds> = Entity<Kinds[Name]>;
 
 type EntitiesByKind = {
   readonly [Name in keyof Kinds]: (id: string) => Entity<Kinds[Name]>;
 };
 
-/** All entities there are, by kind and id: `actors.stream(id).intend(input, fences)`. */
+/** All entities, by kind and id: `actors.stream(id).intend(input, fences)`. */
 export type Actors = EntitiesByKind & {
-  /** Answers come once all outbox messages of a batch have been applied, or after two seconds. */
+  /** Answers after all outbox messages of a batch have been applied, or after two seconds. */
   readonly downstream: EntitiesByKind;
   /** The same on behalf of a request, for logs and traces. */
   inScope(scope: RequestScope): Actors;

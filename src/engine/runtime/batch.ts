@@ -8,12 +8,12 @@ import type { EntityLocation, Fence, QueryResult, StoredEffect } from '../store/
 import type { RequestScope } from '../tracing/request_scope.js';
 
 /**
- * An entity in memory: its state, the last outbox message applied of each sending partition, and the schema it is stored
- * in, absent where nothing is.
+ * An entity in memory: its state, the last applied outbox message of each sending partition, and the schema in which it
+ * is stored, absent if nothing is stored.
  */
 export type Entity = { state: unknown; marks: Record<string, number>; schema?: number };
 
-/** Where a message came from decides what its commit must hold and record. */
+/** The source of a message, which decides the conditions and records of its commit. */
 export type MessageSource =
   | { from: 'ask'; fences: Fence[] }
   | { from: 'outbox'; partition: number; number: number }
@@ -27,7 +27,7 @@ export type MessageOutcome =
   | { outcome: 'already' }
   | { outcome: 'threw'; error: unknown };
 
-/** A message on its way, as stored in the outbox. */
+/** A message in transit, as stored in the outbox. */
 export type StoredMessage = { id: string; to: Address; message: unknown };
 
 export type BatchDecision = {
@@ -38,7 +38,7 @@ export type BatchDecision = {
   messages: StoredMessage[];
   /** False when nothing is to be saved. */
   changed: boolean;
-  /** Nothing of the entity is to be left. */
+  /** True when the commit deletes the whole entity. */
   deletes: boolean;
 };
 
@@ -49,16 +49,16 @@ export type BatchInput = {
   batch: Incoming[];
   rows: QueryResult[];
   now_ms: number;
-  /** For what can't be undone; absent where it is the same. */
+  /** The time for decisions that can't be undone; absent if it equals the ordinary time. */
   certain_ms?: number;
   commit_id: string;
 };
 
 /**
- * Decides a batch of messages one after the other, each seeing state and records as the ones before it leave them,
- * and gathers what one commit must write. Stops short of a message whose facts the messages before it have changed
- * beyond what was loaded, or whose fences they have moved: `outcomes` then has fewer entries than the batch, and the
- * rest is for the next batch.
+ * Decides a batch of messages in order and gathers what one commit must write. Each message sees state and records as
+ * the messages before it leave them. Stops before a message whose facts earlier messages have changed beyond what was
+ * loaded, or whose fences they have moved: `outcomes` then has fewer entries than the batch, and the next batch decides
+ * the rest.
  */
 export function decideBatch(input: BatchInput): BatchDecision {
   const { kind, batch, now_ms } = input;
@@ -143,7 +143,7 @@ export function decideBatch(input: BatchInput): BatchDecision {
   return result;
 }
 
-/** The records that a message needs because of what it has read, as far as these rows tell. */
+/** The further records that a message needs because of these rows. */
 export function furtherRequests(
   kind: ActorKind,
   { message, state }: { message: unknown; state: unknown },
@@ -202,7 +202,7 @@ function fencedBy(fence: Fence): string {
   }
 }
 
-/** `messages` takes those of the decision at hand; `messages_before` counts those of the batch before it. */
+/** `messages` collects those of the current decision; `messages_before` counts those of the batch before it. */
 type EncodingContext = {
   address: Address;
   commit_id: string;
@@ -212,7 +212,10 @@ type EncodingContext = {
   messages: StoredMessage[];
 };
 
-/** An effect as storage keeps it: the only place that encodes. Null for the end of the entity, which the commit's mode says. */
+/**
+ * Encodes an effect for storage; no other function does. Null for the end of the entity, which the commit's mode
+ * expresses.
+ */
 function encodeEffect(effect: Effect, context: EncodingContext): StoredEffect | null {
   switch (effect.effect) {
     case 'put_record': {
@@ -281,8 +284,8 @@ function recorded(
 type RangeRow = { id: string; order: number; value: unknown };
 
 /**
- * The records that a batch asked for, kept as the decisions before the present one leave them. Most batches are one
- * read that asks for none, so nothing is made before it is needed.
+ * The records that a batch asked for, as the decisions so far leave them. Most batches are one read that asks for none,
+ * so every structure is created on first use.
  */
 class BatchFacts implements Facts {
   #records: Map<string, Map<string, unknown>> | null = null;
@@ -316,14 +319,17 @@ class BatchFacts implements Facts {
     return found;
   }
 
-  /** False for what was not loaded, and for a range over a collection that a decision of this batch has changed. */
+  /**
+   * False for records that were not loaded, and for a range over a collection that a decision of this batch has
+   * changed.
+   */
   has(request: RecordQuery): boolean {
     if ('queue' in request) return this.#requests.some((row) => sameQueue(row.request, request));
     if ('id' in request) return this.#collection(request.collection).has(request.id);
     return !this.#changed?.has(request.collection) && this.#requests.some((row) => sameRange(row.request, request));
   }
 
-  /** Makes the ranges of the message at hand readable. */
+  /** Makes the ranges of the current message readable. */
   allow(requests: RecordQuery[]): void {
     this.#ranges = null;
     this.#queue = null;

@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * A kind of cache: what is kept of entities beside their states. At most `max` values, or as many as sum up to it by `sizeOf`;
- * the least recently used give way.
+ * A kind of cache for data of entities beside their states. It holds at most `max` values, or values with a sum of
+ * `sizeOf` up to `max`; the least recently used are evicted.
  */
 export type CacheKind<Value extends object> = { max: number; sizeOf?: (value: Value) => number };
 
-/** A kind of cache by objects that never change, such as states: a value is kept for as long as its object lives. */
+/** A kind of cache keyed by immutable objects, such as states: a value is kept as long as its object lives. */
 export type ObjectCacheKind<Of extends object, Value> = { name: string; readonly types?: [Of, Value] };
 
-/** The caches of one server, one of each kind, made when it is first asked for. */
+/** The caches of one server, one of each kind, created on first use. */
 export class Caches {
   readonly #made = new Map<object, unknown>();
 

@@ -9,7 +9,7 @@ type CommitDeps = { store: Pick<Store, 'commit'>; metrics: Metrics; pause(ms: nu
 
 /**
  * Sends a commit until its outcome is known, at most four times; the same commit applies once. Throws StoreUnavailable
- * where storage is away or the outcome stays unknown.
+ * if storage is away or the outcome stays unknown.
  */
 export async function commitUntilKnown(
   { store, metrics, pause }: CommitDeps,

@@ -1,7 +1,7 @@
-/** The most by which a deadline may be noticed late. */
+/** The longest delay after which a passed deadline is noticed. */
 const LOOK_EVERY_MS = 100;
 
-/** Who waits until a deadline; made by `Deadlines.add`. */
+/** A waiting deadline; made by `Deadlines.add`. */
 export type Deadline = {
   readonly at: number;
   readonly pass: () => void;
@@ -10,8 +10,8 @@ export type Deadline = {
 };
 
 /**
- * Many deadlines of the same length: in the order of their coming, which is that of their passing, so that one timer
- * looks at the first of them. A timer for each would cost more than what is waited for.
+ * Many deadlines of the same length, in the order of their start, which is also that of their end, so one timer checks
+ * only the first. A timer for each would cost more than the work that is waited for.
  */
 export class Deadlines {
   readonly #within_ms: number;
@@ -23,7 +23,7 @@ export class Deadlines {
     this.#within_ms = within_ms;
   }
 
-  /** `pass` is called once the time has passed, unless the deadline is removed before. */
+  /** Calls `pass` once the time has passed, unless the deadline is removed before. */
   add(pass: () => void): Deadline {
     const added: Deadline = { at: performance.now() + this.#within_ms, pass, before: this.#last, after: null };
     if (this.#last === null) this.#first = added;

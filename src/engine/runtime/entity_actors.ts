@@ -3,24 +3,24 @@ import { type ActorProps, type ActorSystemRef, dispatch, type Ref, spawn, start,
 /** An entity as its actor sees it. */
 export type ActingEntity<Message> = {
   readonly place: { address: { kind: string; id: string } };
-  /** Takes a message and what waits behind it as one batch. The actor takes the next message when this resolves. */
+  /** Takes a message and the waiting messages as one batch. The actor takes the next message when this resolves. */
   receive(message: Message): Promise<void>;
-  /** `receive` rejected. */
+  /** Called when `receive` has rejected. */
   crashed(error: unknown): void;
-  /** Its actor has stopped: nothing was delivered to it for long, or it was told to. */
+  /** Called when its actor has stopped, after a long idle time or on request. */
   stopped(actor: Ref<Message>): void;
 };
 
-/** An actor of nact takes 1,500 B; what its entity has in memory stays for longer. */
+/** An actor of nact takes 1,500 B; the entity's own memory stays for longer. */
 const IDLE_MAX_MS = 10_000;
-/** One that was idle for so long may have stopped by now: what is delivered to it may be lost. */
+/** An actor that was idle for this time may have stopped: a message delivered to it may be lost. */
 const MAY_HAVE_STOPPED_MS = IDLE_MAX_MS - 1_000;
-/** The names that nact takes. */
+/** The names that nact accepts. */
 const PLAIN_NAME = /^[a-z0-9][a-z0-9_.+!*'(),-]*$/i;
 
 /**
- * nact's actors: a supervisor for each kind, and below it a child for each active entity, named by the entity's id. A child
- * handles one message after another, stops when it has been idle for long, and is quarantined when it crashes.
+ * nact's actors: a supervisor for each kind, and below it a child for each active entity, named by the entity's id. A
+ * child handles one message after another, stops after a long idle time, and is quarantined when it crashes.
  */
 export class EntityActors<Message extends { entity: ActingEntity<Message> }> {
   readonly #system: ActorSystemRef = start();
@@ -34,7 +34,7 @@ export class EntityActors<Message extends { entity: ActingEntity<Message> }> {
     return resume;
   };
 
-  /** The actor of an entity, which has none yet. */
+  /** Starts the actor of an entity that has none. */
   spawn(entity: ActingEntity<Message>): Ref<Message> {
     const { kind, id } = entity.place.address;
     return spawn(this.#supervisorOf(kind), receive<Message>, nameOf(id), {
@@ -49,7 +49,7 @@ export class EntityActors<Message extends { entity: ActingEntity<Message> }> {
     dispatch(actor, message);
   }
 
-  /** Whether a message still reaches an actor that has been idle for so long. */
+  /** Whether a message still reaches an actor that has been idle for this time. */
   isReached(idle_ms: number): boolean {
     return idle_ms < MAY_HAVE_STOPPED_MS;
   }
@@ -62,7 +62,7 @@ export class EntityActors<Message extends { entity: ActingEntity<Message> }> {
     stop(this.#system);
   }
 
-  /** It handles no messages itself: each would cost a copy of the list of its children. */
+  /** The supervisor of a kind. It handles no messages itself: each would cost a copy of the list of its children. */
   #supervisorOf(kind: string): Ref<never> {
     let supervisor = this.#supervisors.get(kind);
     if (supervisor === undefined) {

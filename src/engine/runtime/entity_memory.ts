@@ -20,11 +20,11 @@ import { NEWER, QUARANTINED } from './runtime_refusals.js';
 import { NewerSchema, readSnapshot, writtenSchema } from './snapshot.js';
 
 const QUARANTINE_RETRY_MS = 30_000;
-/** State that a newer process wrote is not asked for again before this. */
+/** The shortest time between two reads of state that a newer process wrote. */
 const NEWER_RETRY_MS = 1_000;
 /** Records that this entity wrote last, kept so that the next message need not read them again. */
 const RECORDS_KEPT_MAX = 64;
-/** Memory must be held against storage before it is used. */
+/** Memory must be checked against storage before it is used. */
 const NEVER = -1;
 
 /** The stored state of the entity can't be used. */
@@ -33,14 +33,14 @@ export class Unusable extends Error {
 }
 
 /**
- * The records that a batch needs. `all_kept`: all of them came from memory. `assumed`: records that were taken to be absent,
+ * The records that a batch needs. `all_kept`: all of them came from memory. `assumed`: records assumed to be absent,
  * which the commit must prove.
  */
 type BatchRecords = { rows: QueryResult[]; all_kept: boolean; assumed: Fence[] };
 
 /**
- * One entity in the memory of this process: its state at a version, and the records it wrote last. Knows whether they may
- * be used, and brings them up to storage (docs/architecture.md, "Memory and storage").
+ * One entity in the memory of this process: its state at a version, and the records it wrote last. Knows whether they
+ * may be used, and brings them up to date with storage (docs/architecture.md, "Memory and storage").
  */
 export class EntityMemory {
   readonly place: EntityLocation;
@@ -48,11 +48,14 @@ export class EntityMemory {
   readonly #parts: RuntimeDeps;
   #entity: Entity | null = null;
   #version: StoredVersion = NO_VERSION;
-  /** The count of invalidations at which memory was last held against storage. */
+  /** The count of invalidations at which memory was last checked against storage. */
   #checked_at = NEVER;
-  /** The newest version that was told, and the count of invalidations then; after another, storage may hold an older one. */
+  /**
+   * The newest version that was told, and the count of invalidations then; after another invalidation, storage may hold
+   * an older version.
+   */
   #told: { version: number; invalidations: number } | null = null;
-  /** Records as of the present version, by collection and id; null for one that was dropped. */
+  /** Records as of the present version, by collection and id; null for a dropped record. */
   #records: Map<string, Uint8Array | null> | null = null;
   #newer_until = 0;
   quarantined: { reason: string; since_ms: number } | null = null;
@@ -63,7 +66,7 @@ export class EntityMemory {
     this.#parts = parts;
   }
 
-  /** Call it only while the entity is held. */
+  /** To be read only while memory holds the entity. */
   get entity(): Entity {
     return this.#entity as Entity;
   }
@@ -72,19 +75,19 @@ export class EntityMemory {
     return this.#version;
   }
 
-  /** Memory holds the newest version that was seen or told, and was not invalidated since. */
+  /** Whether memory holds the newest version that was seen or told, and was not invalidated since. */
   isHeld(): boolean {
     const is_checked = this.#checked_at === this.#parts.invalidations();
     return this.#entity !== null && this.quarantined === null && is_checked && !this.#isBehind();
   }
 
-  /** Nobody else writes, or what others write is told. */
+  /** Whether no other process writes, or this process is told of all their writes. */
   isTrusted(): boolean {
     const { trust_memory, told } = this.#parts;
     return trust_memory || told?.isTrusted(this.place.partition) === true;
   }
 
-  /** Memory holds the entity as it is stored. */
+  /** Whether memory holds the entity as it is stored. */
   isReady(): boolean {
     return this.isHeld() && this.isTrusted();
   }
@@ -113,7 +116,7 @@ export class EntityMemory {
     return told !== null && told.version > this.#version.version && told.invalidations === this.#parts.invalidations();
   }
 
-  /** Some process has committed this version. */
+  /** Notes that some process has committed this version. */
   tell({ version, commit_id }: EntityVersion): void {
     if (version > this.#version.version) {
       const invalidations = this.#parts.invalidations();
@@ -125,7 +128,7 @@ export class EntityMemory {
     }
   }
 
-  /** Brings memory up to storage where it must be; a refusal says why the entity can't be used. */
+  /** Brings memory up to date with storage if necessary; a refusal says why the entity can't be used. */
   async load(): Promise<Refusal | null> {
     const { store, metrics } = this.#parts;
     if (this.quarantined !== null) {
@@ -160,7 +163,10 @@ export class EntityMemory {
     return null;
   }
 
-  /** A commit has saved this decision. `invalidations`: their count before it; if it has risen, others may have committed. */
+  /**
+   * Notes that a commit has saved this decision. `invalidations`: their count before the commit; if it has risen, other
+   * processes may have committed.
+   */
   saved({ entity, effects }: BatchDecision, commit_id: string, invalidations: number): void {
     this.#entity = { ...entity, schema: writtenSchema(this.kind, entity) };
     this.#version = versionAfter(this.#version, commit_id);
@@ -168,21 +174,21 @@ export class EntityMemory {
     this.#keepRecords(effects);
   }
 
-  /** A commit was refused because storage holds this version. */
+  /** Notes that a commit was refused because storage holds this version. */
   conflicted(stored: number): void {
     const { version } = this.#version;
     if (stored < version) this.#parts.onRegress(this.place, version, stored);
     this.drop();
   }
 
-  /** Forgets what is in memory; the next batch loads. */
+  /** Drops the entity from memory; the next batch loads it. */
   drop(): void {
     this.#entity = null;
     this.#version = NO_VERSION;
     this.#records = null;
   }
 
-  /** Of an entity that nobody has asked for a while; what it needs again is read again. */
+  /** Forgets the records of an entity that has been quiet for a while; they are read again on demand. */
   forgetRecords(): void {
     this.#records = null;
   }
@@ -195,14 +201,14 @@ export class EntityMemory {
     log.error({ kind: this.kind.kind, id: this.place.address.id, reason }, 'entity quarantined');
   }
 
-  /** Forgets why it was quarantined, so that the next message tries again. */
+  /** Lifts the quarantine, so that the next message tries again. */
   releaseQuarantine(): void {
     if (this.quarantined === null) return;
     this.quarantined = null;
     this.#parts.metrics.quarantined.dec({ kind: this.kind.kind });
   }
 
-  /** All records that a message needs; null where one of them is not kept. */
+  /** All records that a message needs; null if memory lacks one of them. */
   keptFor(message: unknown): QueryResult[] | null {
     const { kind } = this;
     const { state } = this.entity;
@@ -221,8 +227,8 @@ export class EntityMemory {
   }
 
   /**
-   * The records that a batch needs: first what its messages name, then what they need because of that. Records that are
-   * expected to be absent are assumed to be, unless all are to be read.
+   * The records that a batch needs: first those that its messages name, then those that they need in consequence.
+   * Records that are expected to be absent are assumed to be absent, unless `reads_all` is set.
    */
   async recordsFor(messages: readonly unknown[], { reads_all }: { reads_all: boolean }): Promise<BatchRecords> {
     const { kind } = this;
@@ -252,7 +258,7 @@ export class EntityMemory {
     return { rows, all_kept, assumed };
   }
 
-  /** The rows of these requests when all of them are kept; null when storage must be asked. */
+  /** The rows of these requests if memory has all of them; null if storage must be asked. */
   #kept(requests: RecordQuery[]): QueryResult[] | null {
     const rows: QueryResult[] = [];
     for (const request of requests) {
@@ -263,7 +269,7 @@ export class EntityMemory {
     return rows;
   }
 
-  /** Keeps what a commit has written: it is so as long as the version is this commit's. */
+  /** Keeps the records that a commit has written: they are right as long as the version is this commit's. */
   #keepRecords(effects: StoredEffect[]): void {
     for (const effect of effects) {
       if (effect.effect === 'delete_collection') {

@@ -91,7 +91,7 @@ function view({ memory, waiting, batches, batch_ms_total }: Activation) {
   };
 }
 
-/** The first few of many, by an order, without sorting all of them. */
+/** Keeps the first few of many by an order, without sorting all of them. */
 class Foremost<T> {
   readonly found: T[] = [];
   readonly #limit: number;

@@ -9,9 +9,9 @@ import type { StoredMessage } from './batch.js';
 import type { Runtime } from './runtime.js';
 
 const READ_MAX = 200;
-/** Messages of one partition in memory at most while they move; others wait in the outbox. */
+/** The most messages of one partition in memory during delivery; others wait in the outbox. */
 const IN_HAND_MAX = 2_000;
-/** The same with messages of stuck receivers, of which then only the first stays in memory. */
+/** The same including messages of stuck receivers; beyond it, only the first message of each stays in memory. */
 const IN_HAND_STUCK_MAX = 20_000;
 const POLL_EVERY_MS = 1_000;
 const RETRY = { first_ms: 50, max_ms: 5_000 };
@@ -31,18 +31,21 @@ type OutboxRelayDeps = {
 
 type Box = {
   read_up_to: number;
-  /** The count of invalidations at which `read_up_to` was reached; after another, storage is read from the beginning. */
+  /**
+   * The count of invalidations when `read_up_to` was reached; after another invalidation, storage is read from the
+   * beginning.
+   */
   invalidations: number;
   /** Ids of the messages in memory. */
   in_hand: Set<string>;
-  /** Too many messages are in memory to read more. */
+  /** Whether too many messages are in memory to read more. */
   full: boolean;
   receivers: Map<string, Receiver>;
   /** Receivers with messages left in the outbox. Later messages to them stay there too, to keep the order. */
   behind: Set<string>;
   /** Receivers that accept messages again: the outbox is read from its beginning for them. */
   recovered: Set<string>;
-  /** Who waits for a message, by the message's id. */
+  /** Callbacks of the senders that wait for a message, by the message's id. */
   waiters: Map<string, () => void>;
   reading: Promise<void> | null;
   again: boolean;
@@ -51,19 +54,19 @@ type Box = {
 type MessageInFlight = { number: number; stored: StoredMessage; began: number };
 
 type Receiver = {
-  /** Its messages in memory; the first is being delivered. */
+  /** The receiver's messages in memory; the first is being delivered. */
   queue: MessageInFlight[];
-  /** Until all of them are delivered. */
+  /** Resolves when all of them are delivered. */
   serving: Promise<void>;
-  /** The number of times that it refused the first of its messages. */
+  /** The number of times that the receiver refused the first of its messages. */
   refusals: number;
 };
 
 /**
- * Delivers outbox messages: reads each partition's outbox in order, gives a receiver one message at a time, and
- * removes what was applied (docs/architecture.md, "Outbox messages"). A receiver that refuses its message delays no
- * other: when many are in memory, all but its first message go back to the outbox. Several processes may relay one
- * partition; receivers drop what they have taken before.
+ * Delivers outbox messages: reads each partition's outbox in order, gives a receiver one message at a time, and removes
+ * applied messages (docs/architecture.md, "Outbox messages"). A receiver that refuses its message delays no other: when
+ * many are in memory, all but its first message go back to the outbox. Several processes may relay one partition;
+ * receivers drop messages that they have already applied.
  */
 export class OutboxRelay {
   readonly #deps: OutboxRelayDeps;
@@ -87,12 +90,12 @@ export class OutboxRelay {
     deps.runtime.downstreamWaiter = (partition, messages) => this.#awaitDownstream(partition, messages);
   }
 
-  /** Messages whose senders wait for them to be applied. */
+  /** The number of messages whose senders wait for them to be applied. */
   get waiters(): number {
     return this.#boxes.reduce((sum, { waiters }) => sum + waiters.size, 0);
   }
 
-  /** From now on reads what another process left behind, and what this one did before its start. */
+  /** Starts to read the messages that another process left, and those that this process made before the start. */
   start(): void {
     const { poll } = this.#deps;
     this.#drops = [
@@ -112,7 +115,7 @@ export class OutboxRelay {
     }
   }
 
-  /** Resolves when no message is left that could be applied: for the test clock and for shutdown. */
+  /** Resolves when no applicable message is left: for the test clock and for shutdown. */
   async drain(): Promise<void> {
     while (!this.#stopped) {
       const partitions = await this.#deps.poll.due('outbox');
@@ -138,7 +141,7 @@ export class OutboxRelay {
     for (const partition of partitions) void this.#read(partition);
   }
 
-  /** Where a sender waits for a message: another process may have taken it away. */
+  /** The partitions in which a sender waits for a message: another process may have taken it away. */
   #awaited(): number[] {
     const partitions: number[] = [];
     this.#boxes.forEach(({ waiters }, partition) => {
@@ -197,7 +200,7 @@ export class OutboxRelay {
     }
   }
 
-  /** Releases what need not stay in memory; true when too much remains to read more. */
+  /** Releases messages that need not stay in memory; true if too many remain to read more. */
   #isFull(box: Box): boolean {
     if (box.in_hand.size < IN_HAND_MAX) return false;
     let stuck = 0;
@@ -236,7 +239,7 @@ export class OutboxRelay {
     receiver.serving = this.#serve({ partition, box, name, receiver });
   }
 
-  /** Makes a dead letter of what nobody can read; it would be read again for ever. */
+  /** Makes a dead letter of an unreadable message, which would otherwise be read again for ever. */
   async #bury(partition: number, box: Box, { number, body }: OutboxEntry): Promise<void> {
     const { store, log, metrics } = this.#deps;
     try {
@@ -310,7 +313,7 @@ export class OutboxRelay {
   }
 }
 
-/** Null for what is no message. */
+/** Null if the bytes are no message. */
 function readMessage(body: Uint8Array): StoredMessage | null {
   try {
     const stored = decodeStored(body) as Partial<StoredMessage> | null;

@@ -1,10 +1,10 @@
 import { type Refusal, Refused } from '../../domain/refusals.js';
 
-/** As long as a route waits for outbox messages to be applied (docs/architecture.md, "Outbox messages"). */
+/** The time for which a route waits for outbox messages to be applied (docs/architecture.md, "Outbox messages"). */
 const WAIT_MAX_MS = 2_000;
 const LOOK_EVERY_MS = 50;
 
-/** Looks again and again until there is an answer; after two seconds it is refused with `late`. */
+/** Calls `look` repeatedly until it gives an answer; refuses with `late` after two seconds. */
 export async function pollUntil<Answer>(look: () => Promise<Answer | null>, late: Refusal): Promise<Answer> {
   for (const until_ms = performance.now() + WAIT_MAX_MS; ; ) {
     const answer = await look();

@@ -1,26 +1,28 @@
-/** A power of two: the place of a message is its number, cut to these bits. */
+/** A power of two: a message's place is its number, cut to these bits. */
 const KEPT_MAX = 65_536;
-/** Types of messages and outcomes are the code's own words: there are some hundred. Any beyond count as one. */
+/**
+ * Types of messages and outcomes are words of the code: there are about a hundred. All beyond this bound count as one.
+ */
 const WORDS_MAX = 4_096;
 const OTHER = 'other';
 
-/** One message of a batch: what it was, never what it said. Times of the monotonic clock. */
+/** One message of a batch: its type, never its content. Times are of the monotonic clock. */
 export type RecentMessage = {
   type: string;
   /** `answered`, `already`, `threw`, or a refusal's code. */
   outcome: string;
   at: number;
-  /** Of the whole batch. */
+  /** The time of the whole batch. */
   took_ms: number;
-  /** Of the entity, after the batch; 0 where memory does not know it. */
+  /** The entity's version after the batch; 0 if memory does not know it. */
   version: number;
 };
 
 export type RecentBatches = { messages: number; batch_ms_mean: number; batch_ms_max: number };
 
 /**
- * The last 65,536 messages of all batches of this process, the oldest of which give way. Entities go by the number of
- * their activation. What it holds is 1.8 MB however much there is to do; a note costs some 50 ns.
+ * The last 65,536 messages of all batches of this process. Entities are identified by the number of their activation.
+ * Takes 1.8 MB under any load; a note costs some 50 ns.
  */
 export class RecentMessages {
   readonly #entities = new Uint32Array(KEPT_MAX);
@@ -53,7 +55,7 @@ export class RecentMessages {
     return found;
   }
 
-  /** Counts what each entity did since a time, by its number; `from` is how far back that goes. */
+  /** Counts what each entity did since a time, by its number; `from` is the time to which the records go back. */
   since(from: number): { entities: Map<number, RecentBatches>; from: number } {
     const entities = new Map<number, RecentBatches>();
     let reached = from;

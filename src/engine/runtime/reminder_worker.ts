@@ -10,7 +10,7 @@ import type { Runtime } from './runtime.js';
 
 const EVERY_MS = 1_000;
 const PER_PARTITION_MAX = 100;
-/** After a long stop the rest follows in the next rounds. */
+/** The most reminders of one round. After a long stop the rest follows in the next rounds. */
 const ROUND_MAX = 2_000;
 const AT_ONCE = 256;
 const THROWS_MAX = 5;
@@ -22,12 +22,12 @@ type ReminderWorkerDeps = DueMembersDeps & {
   log: Pick<Logger, 'error'>;
 };
 
-/** `name`: of a reminder and its time. A reminder that is moved is another one. */
+/** `name`: of a reminder and its time. A moved reminder counts as another one. */
 type FoundReminder = DueMember & DueReminder;
 
 /**
- * Fires reminders that are due. The entity's commit takes the reminder away together with its effect, so it fires
- * once in effect however many processes run this.
+ * Fires due reminders. The entity's commit removes the reminder together with its effect, so the effect happens once
+ * even if several processes run this.
  */
 export function reminderWorker(deps: ReminderWorkerDeps): DueWorker<FoundReminder> {
   const { store, runtime, metrics, log, now } = deps;

@@ -23,12 +23,12 @@ import { readSnapshot } from './snapshot.js';
 const ASK_DEADLINE_MS = 8_000;
 const DOWNSTREAM_MAX_MS = 2_000;
 const ACTIVE_MAX = 50_000;
-/**
- * Entities that a fleet uses every minute stay; streams that have ended, a dozen for each recorder and hour, do not
- * pile up.
- */
+/** Entities that a fleet uses every minute stay; ended streams, a dozen for each recorder and hour, do not pile up. */
 const IDLE_MAX_MS = 2 * 60_000;
-/** Records beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
+/**
+ * Records beside a state are kept for the next message of a burst; those of thousands of quiet entities would fill
+ * memory.
+ */
 const RECORDS_IDLE_MS = 5_000;
 const REST_EVERY_MS = 2_000;
 const REST_TRIES_MAX = 2_000;
@@ -69,8 +69,8 @@ export type Asks = Pick<
 >;
 
 /**
- * All entities of this process: finds or wakes the one an address names, hands it messages, and puts idle ones to
- * rest. nact delivers messages to each; asking, saving and answering are ours (docs/architecture.md, "What nact does").
+ * All entities of this process: finds or loads the entity at an address, sends it messages, and unloads idle ones. nact
+ * delivers messages to each; asking, saving and answering are ours (docs/architecture.md, "What nact does").
  */
 export class Runtime {
   readonly #kinds = new Map<string, ActorKind>();
@@ -81,7 +81,7 @@ export class Runtime {
   readonly #deadlines: Deadlines;
   readonly #options: RuntimeOptions;
   readonly #stopTicking: () => void;
-  /** Kept of entities beside their states. */
+  /** Caches for data of entities beside their states. */
   readonly caches = new Caches();
   readonly #writer = Buffer.from(randomBytes(6)).toString('hex');
   #awaitDownstream: DownstreamWaiter = () => Promise.resolve();
@@ -125,12 +125,12 @@ export class Runtime {
     });
   }
 
-  /** Waits for outbox messages; set once, when the relay exists. */
+  /** Waits for outbox messages; set once, after the relay is made. */
   set downstreamWaiter(waiter: DownstreamWaiter) {
     this.#awaitDownstream = waiter;
   }
 
-  /** The way in which ids of a kind lead to their partition; null for an unknown kind. */
+  /** The way in which ids of a kind determine their partition; null for an unknown kind. */
   homeOf(kind: string): 'id' | 'hash' | null {
     return this.#kinds.get(kind)?.home ?? null;
   }
@@ -171,7 +171,7 @@ export class Runtime {
     return this.#send(address, incoming);
   }
 
-  /** Answers from memory where it can, at once unless what others have committed must be handled first. */
+  /** Answers from memory if possible: at once, unless commits of other processes must be handled first. */
   #send(address: Address, incoming: Incoming): MessageAnswer | Promise<MessageAnswer> {
     if (this.#shut) return refused(SHUT);
     const activation = this.#activation(address);
@@ -181,14 +181,14 @@ export class Runtime {
     return activation.readNow(incoming) ?? this.#enqueue(activation, incoming);
   }
 
-  /** The entity may have been put to rest meanwhile. */
+  /** The entity may have left memory meanwhile. */
   #sendHandled(address: Address, incoming: Incoming): MessageAnswer | Promise<MessageAnswer> {
     if (this.#shut) return refused(SHUT);
     const activation = this.#activation(address);
     return activation.readNow(incoming) ?? this.#enqueue(activation, incoming);
   }
 
-  /** Some process has committed this version of an entity. */
+  /** Notes that some process has committed this version of an entity. */
   tell(address: Address, version: EntityVersion): void {
     this.#active.get(address)?.memory.tell(version);
   }
@@ -234,7 +234,7 @@ export class Runtime {
     return found;
   }
 
-  /** They are in order of use, so those that are quiet come first. */
+  /** Entities are in order of use, so the quiet ones come first. */
   #forgetRecords(): void {
     const quiet_since = performance.now() - RECORDS_IDLE_MS;
     for (const activation of this.#active) {
@@ -247,7 +247,7 @@ export class Runtime {
     return this.#options.active_max ?? ACTIVE_MAX;
   }
 
-  /** Puts to rest what was not used for long, and the least recently used of what is too many. */
+  /** Unloads entities that were idle for long, and the least recently used if there are too many. */
   #restIdle(kept: Activation | null = null): void {
     const old = performance.now() - IDLE_MAX_MS;
     let tries = 0;
@@ -278,7 +278,7 @@ export class Runtime {
     return this.#invalidations;
   }
 
-  /** From now on each entity is held against storage before memory is used again. */
+  /** Makes each entity check its memory against storage before using it again. */
   invalidateCache(): void {
     this.#invalidations += 1;
   }
@@ -293,15 +293,15 @@ export class Runtime {
     return inspect(this.#active, this.#recent, limit);
   }
 
-  /** One entity in memory and its last messages, the newest first; null when it is at rest. */
+  /** One entity in memory and its last messages, the newest first; null if it is not in memory. */
   look(address: Address) {
     const found = this.#active.get(address);
     return found === undefined ? null : lookAt(found, this.#recent);
   }
 
   /**
-   * Reads the stored state of an entity past its mailbox. Null when there is none; a state of null is one that has
-   * ended.
+   * Reads the stored state of an entity without its mailbox. Null if nothing is stored; a null state is that of an
+   * ended entity.
    */
   async stored(address: Address): Promise<{ version: number; bytes: number; state: unknown } | null> {
     const [stored] = await this.#parts.store.load([this.locate(address)]);
@@ -310,7 +310,7 @@ export class Runtime {
     return { version: stored.version, bytes: stored.snapshot.length, state };
   }
 
-  /** Lets a quarantined entity try again with its next message; false when none of that address is quarantined. */
+  /** Lets a quarantined entity try again with its next message; false if no entity of that address is quarantined. */
   releaseQuarantine(address: Address): boolean {
     const found = this.#active.get(address);
     if (found === undefined || found.memory.quarantined === null) return false;
@@ -318,7 +318,7 @@ export class Runtime {
     return true;
   }
 
-  /** Said now and then, not for each entity: while a release is rolled out there may be many. */
+  /** Logs now and then, not for each entity: during a rolling release there may be many. */
   #noteNewer(kind: string, schema: number): void {
     this.#options.metrics.refused.inc({ kind, reason: 'newer_schema' });
     const now = performance.now();
@@ -331,7 +331,7 @@ export class Runtime {
     );
   }
 
-  /** Takes no more messages, and waits (bounded) until those it took are answered. */
+  /** Takes no more messages, and waits up to the deadline until the accepted ones are answered. */
   async shutdown(deadline_ms: number): Promise<void> {
     this.#shut = true;
     const until = performance.now() + deadline_ms;

@@ -11,20 +11,20 @@ import type { RecentMessages } from './recent_messages.js';
 /** The parts that an activation needs. */
 export type RuntimeDeps = {
   store: Store;
-  /** Who delivers messages to entities in memory. */
+  /** Delivers messages to entities in memory. */
   actors: EntityActors<WaitingMessage>;
   metrics: Metrics;
-  /** Where what happened is noted, for operators. */
+  /** Keeps recent messages for operators. */
   recent: RecentMessages;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** The only clock, ms since 1970. */
   now(): number;
-  /** The time that what can't be undone goes by. */
+  /** The time for decisions that can't be undone, ms since 1970. */
   certain(): number;
   pause(ms: number): Promise<void>;
-  /** True while nobody else writes: memory then needs no check against the store. */
+  /** True while no other process writes: memory then needs no check against the store. */
   trust_memory: boolean;
-  /** Knows whether what others write has been told; null where nobody tells. */
+  /** Knows whether this process has been told of other processes' commits; null if storage does not tell. */
   told: Pick<ToldVersions, 'is_handled' | 'handled' | 'isTrusted' | 'tellTo'> | null;
   /** Counts how often memory was invalidated, for example by a new connection to Redis. */
   invalidations(): number;
@@ -33,10 +33,10 @@ export type RuntimeDeps = {
   isOwnCommit(commit_id: string): boolean;
   /** Resolves when the messages, and those that they cause, have been applied. */
   awaitDownstream(partition: number, messages: StoredMessage[]): Promise<void>;
-  /** Told of every batch; null while nobody watches. */
+  /** Called with every batch; null if no observer is set. */
   onBatch: BatchObserver | null;
-  /** A newer process wrote this entity, and it can't be read here. */
+  /** Called when a newer process wrote this entity, so that this process can't read it. */
   onNewer(place: EntityLocation, schema: number): void;
-  /** Storage holds an older version than memory had seen. */
+  /** Called when storage holds an older version than memory had seen. */
   onRegress(place: EntityLocation, seen: number, stored: number): void;
 };

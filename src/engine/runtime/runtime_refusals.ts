@@ -12,10 +12,10 @@ export const CONTENDED = refuse('UNAVAILABLE', 'This entity is being changed fro
 export const NEWER = refuse('UNAVAILABLE', 'A newer server has to answer this; try again.', { retry_after_s: 2 });
 export const QUARANTINED = refuse('INTERNAL', 'This entity is out of service.');
 export const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
-/** The commit came too late for the credential that it was made for. */
+/** The refusal of a commit that came after its credential had ended. */
 export const EPOCH_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
 
-/** The refusal where a fence has been closed since the sender read it; another read says what that means. */
+/** The refusal if a fence has been closed since the sender read it; another read gives the reason. */
 export const CLOSED = refuse('UNAVAILABLE', 'Something changed in between; try again.', { retry_after_s: 1 });
 
 /** Whether a fence did not hold: a credential has ended, or something that must be open is deleted. */
@@ -23,14 +23,14 @@ export function isFenceBroken(error: unknown): boolean {
   return isRefused(error) && (error.refusal === CLOSED || error.refusal === EPOCH_ENDED);
 }
 
-/** For `catch`: throws this refusal where a fence of `open` did not hold. */
+/** For `catch`: throws this refusal if a fence of `open` did not hold. */
 export function closedAs(refusal: Refusal): (error: unknown) => never {
   return (error) => {
     throw isClosed(error) ? new Refused(refusal) : error;
   };
 }
 
-/** Whether a fence of `open` did not hold: what it names is deleted, or being deleted. */
+/** Whether a fence of `open` did not hold: the entity that it names is deleted, or being deleted. */
 export function isClosed(error: unknown): boolean {
   return isRefused(error) && error.refusal === CLOSED;
 }

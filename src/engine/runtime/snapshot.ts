@@ -5,7 +5,7 @@ import type { Entity } from './batch.js';
 /** The stored form of an entity: schema version, state, marks. */
 type Snapshot = { k: number; s: unknown; m?: Record<string, number> };
 
-/** Decodes the stored state of an entity, brought up to its kind's present schema. Throws when it can't be used. */
+/** Decodes the stored state of an entity and migrates it to its kind's present schema. Throws if it can't be used. */
 export function readSnapshot(kind: ActorKind, bytes: Uint8Array): Entity {
   const snapshot = decodeStored(bytes) as Snapshot;
   if (typeof snapshot !== 'object' || snapshot === null || !Number.isInteger(snapshot.k))
@@ -24,7 +24,7 @@ export function readSnapshot(kind: ActorKind, bytes: Uint8Array): Entity {
   return { state, marks: snapshot.m ?? {}, schema: snapshot.k };
 }
 
-/** A newer process wrote it: that one can read it, and nothing is wrong with it. */
+/** The state was written by a newer process. That process can read it, and the state is intact. */
 export class NewerSchema extends Error {
   override name = 'NewerSchema';
   readonly schema: number;
