@@ -110,7 +110,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     if (actor === this.#actor) this.#actor = null;
   }
 
-  /** Quarantines the entity after a batch rejected, and refuses the waiting messages. */
+  /** Quarantines the entity after a batch rejected, and refuses the batch's messages. */
   crashed(error: unknown): void {
     this.memory.quarantine(error instanceof Error ? error.message : String(error));
     this.#answerAll(this.#batch, QUARANTINED);

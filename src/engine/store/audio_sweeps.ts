@@ -5,7 +5,7 @@ import { callFunction, storeCall } from './redis_calls.js';
 /** Sweeps belong to no partition; their keys lie in the first. */
 const KEYS = keysOf(0);
 
-/** When each sweep of audio is due, and under which name this storage owns its audio. */
+/** The due times of all audio sweeps, and the name under which this storage owns its audio. */
 export class AudioSweeps {
   readonly #redis: Redis;
 
@@ -13,12 +13,12 @@ export class AudioSweeps {
     this.#redis = redis;
   }
 
-  /** Makes these due some day; those that have a time keep it. */
+  /** Schedules these sweeps; those that have a time keep it. */
   async schedule(sweeps: { name: string; at_ms: number }[]): Promise<void> {
     await storeCall(this.#redis.zadd(KEYS.sweeps, 'NX', ...sweeps.flatMap(({ name, at_ms }) => [at_ms, name])));
   }
 
-  /** Moves a sweep that is due into the future; false unless it is due. */
+  /** Moves a due sweep into the future; false if it is not due. */
   async lease(name: string, { now_ms, again_ms }: { now_ms: number; again_ms: number }): Promise<boolean> {
     const args = [now_ms, again_ms, '', name];
     const leased = await callFunction(this.#redis, () => this.#redis.fcall('spool_lease_v2', 1, KEYS.sweeps, ...args));

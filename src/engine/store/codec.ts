@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Encoder } from 'cbor-x';
 
-/** CBOR of what we store ourselves: plain maps, no records, shortest numbers. Not for input from outside. */
+/** CBOR for stored values: plain maps, no records, shortest numbers. Not for input from outside. */
 const encoder = new Encoder({ useRecords: false, mapsAsObjects: true, tagUint8Array: false, variableMapSize: true });
 
 /** The first byte of packed values; no CBOR begins with it. */
@@ -14,12 +14,12 @@ export function encodeStored(value: unknown): Buffer {
   return encoder.encode(value);
 }
 
-/** The same, compressed. */
+/** Encodes a value as `encodeStored` does, and compresses it. */
 export function packStored(value: unknown): Buffer {
   return Buffer.concat([PACKED_HEAD, deflateRawSync(encodeStored(value))]);
 }
 
-/** Throws when the bytes are neither. */
+/** Decodes a stored value, compressed or not. Throws if the bytes are neither. */
 export function decodeStored(bytes: Uint8Array): unknown {
   const plain =
     bytes[0] === PACKED ? inflateRawSync(bytes.subarray(1), { maxOutputLength: UNPACKED_BYTES_MAX }) : bytes;

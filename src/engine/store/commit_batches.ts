@@ -3,12 +3,13 @@ import { MsgpackWriter } from './msgpack_writer.js';
 import { slotOf } from './partitions.js';
 import { StoreUnavailable } from './store.js';
 
-/** Commits of one call, and their bytes: others wait while Redis runs them. */
+/** The most commits of one call, and the most bytes: others wait while Redis runs them. */
 const TOGETHER_MAX = 128;
 const BYTES_MAX = 256 * 1024;
 /**
- * Calls under way to one server: it runs one while the next is on its way. While calls take long, as on a slow disk, one
- * more for each ms that they take: what waited here for two of them would wait for two syncs more.
+ * Calls in progress to one server: it runs one while the next is on its way. While calls take long, as on a slow disk,
+ * one more is allowed for each ms that they take: a commit that waited here for two calls would wait for two more
+ * syncs.
  */
 const CALLS = { least: 2, most: 16 };
 /** The verdict on a commit whose keys are on another node of the cluster. */
@@ -23,8 +24,8 @@ type Sent = { resolve: (said: VerdictReply) => void; reject: (error: unknown) =>
 type Batch = { sent: Sent[]; keys: readonly string[]; commits: Buffer };
 
 /**
- * Sends commits. All that are made for a server while calls to it are under way go with the next one: the more there
- * are, the more of them share a call and its wait for the disk.
+ * Sends commits. All commits made for a server while its calls are in progress share the next call: the more commits
+ * there are, the more of them share a call and its wait for the disk.
  */
 export class CommitBatches {
   readonly #redis: Redis;
@@ -36,7 +37,7 @@ export class CommitBatches {
     this.#call = call;
   }
 
-  /** Sends a commit and gives what the function said of it. Rejects with StoreUnavailable when that is not known. */
+  /** Sends a commit and returns the function's verdict. Rejects with StoreUnavailable if the verdict is unknown. */
   async send(partition: number, write: Write): Promise<VerdictReply> {
     if (this.#redis.status !== 'ready') throw NO_CONNECTION;
     const said = await this.#queueOf(partition).send(write);
@@ -45,7 +46,7 @@ export class CommitBatches {
     return (await this.#call(write(out), out.take())) as VerdictReply;
   }
 
-  /** One for each node, as far as it is known which one has a partition. */
+  /** The queue of a partition's node, as far as the node is known. */
   #queueOf(partition: number): CommitQueue {
     const redis = this.#redis as unknown;
     const node = redis instanceof Cluster ? (redis.slots[slotOf(partition)]?.[0] ?? '') : '';
@@ -63,9 +64,9 @@ class CommitQueue {
   readonly #call: Call;
   readonly #out = new MsgpackWriter();
   #sent: Sent[] = [];
-  /** Of the first commit that was written. */
+  /** The keys of the first commit that was written. */
   #keys: readonly string[] = [];
-  /** Filled up, and waiting behind the call that is under way. */
+  /** Full batches that wait behind the calls in progress. */
   #full: Batch[] = [];
   #calls = 0;
   #calls_max = CALLS.least;
@@ -121,7 +122,7 @@ class CommitQueue {
     this.#calls -= 1;
   }
 
-  /** Refuses the waiting commits when a call has failed: the next call would only make them wait as long again. */
+  /** Refuses the waiting commits after a call has failed: the next call would only make them wait as long again. */
   #refuseWaiting(): void {
     if (this.#sent.length > 0) this.#fill();
     for (const { sent } of this.#full.splice(0)) for (const { reject } of sent) reject(NO_CONNECTION);

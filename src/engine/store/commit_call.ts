@@ -14,23 +14,26 @@ import { CLOSED_FIELD, ENDPOINT_FIELD, SUBSCRIPTIONS_VERSION, type Subscribers }
 
 /** An ended entity's header outlives every resend; with marks it outlives a long stop of the relay as well. */
 const ENDED_HEADER_MS = 30 * 24 * 3_600_000;
-/** Longer than an entity that is not used stays in memory: none there may find its header gone. */
+/** Longer than an unused entity stays in memory: no entity in memory may find its header deleted. */
 const DELETED_HEADER_MS = 20 * 60_000;
-/** Of a fence that was closed. */
+/** The value of a closed fence. */
 const CLOSED = 'closed';
 /** The number of arguments that commit.lua takes for a commit. */
 const PARTS = 11;
-/** Arguments of one write that takes many: Lua puts them on its stack. */
+/** The most arguments of one write: Lua puts them on its stack. */
 const TOGETHER_MAX = 1_000;
 
-/** The type of what lies at a key, as commit.lua names it; '-' where it is read before the first write, which tells. */
+/** The type of the value at a key, as commit.lua names it; '-' if it is read before the first write, which shows it. */
 type KeyType = 'h' | 'z' | 's' | '-';
 type Argument = string | number | Uint8Array;
 type Write = { code: string; args: Argument[] };
-/** Writes that take any number of arguments of one key. */
+/** Writes that take any number of arguments for one key. */
 type ManyCode = 'H' | 'h' | 'Z' | 'z';
 
-/** Writes one commit as commit.lua reads it, and gives the names of its keys. `told_on`: a channel, '' where nobody is told. */
+/**
+ * Writes one commit as commit.lua reads it, and returns the names of its keys. `told_on`: a channel, '' if nobody is
+ * told.
+ */
 export function writeCommit(
   out: MsgpackWriter,
   commit: Commit,
@@ -73,7 +76,7 @@ function writeEntry(out: MsgpackWriter, { commit_id, version }: EntityVersion): 
   out.putNumber(version);
 }
 
-/** Gathers what a commit checks and writes: names of keys once each, and writes of one key together. */
+/** Gathers the checks and writes of a commit: each key's name once, and writes to one key together. */
 class CommitCall {
   readonly #commit: Commit;
   readonly #names: PartitionKeys;
@@ -83,7 +86,7 @@ class CommitCall {
   readonly #numbers = new Map<string, number>();
   readonly #fences: (string | number)[] = [];
   readonly #writes: Write[] = [];
-  /** The last write of each key, where it may take more. */
+  /** The last write to each key, if it can take more arguments. */
   readonly #open: (Write | undefined)[] = [];
 
   constructor(commit: Commit, subscribers: Subscribers) {
@@ -311,7 +314,7 @@ function writeArgument(out: MsgpackWriter, one: Argument): void {
   else out.bytes(one);
 }
 
-/** Parses the function's verdict on a commit; 'stale' when somebody else has subscribed meanwhile. */
+/** Parses the function's verdict on a commit; 'stale' if the subscriptions have changed meanwhile. */
 export function parseVerdict(commit: Commit, verdict: string, number: string | number): CommitVerdict | 'stale' {
   switch (verdict) {
     case 'stale':

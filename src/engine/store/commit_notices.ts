@@ -3,19 +3,19 @@ import type { NoteDue } from './due_notes.js';
 type WakeEndpoints = (endpoint_ids: ReadonlySet<string>) => void;
 
 /**
- * Tells the workers of a process what its commits have brought about. Workers need the store, and the store's commits wake
- * workers: this stands between them, and is made first.
+ * Tells the workers of a process about its commits. Workers need the store, and the store's commits wake workers: this
+ * object stands between them, and is made first.
  */
 export class CommitNotices {
   readonly #due: NoteDue[] = [];
   readonly #deliveries: WakeEndpoints[] = [];
 
-  /** `note` is told of all that a commit makes due. */
+  /** `note` is called with all work that a commit makes due. */
   onDue(note: NoteDue): void {
     this.#due.push(note);
   }
 
-  /** `wake` is told which endpoints a commit has made deliveries to. */
+  /** `wake` is called with the endpoints to which a commit has made deliveries. */
   onDeliveries(wake: WakeEndpoints): void {
     this.#deliveries.push(wake);
   }

@@ -1,9 +1,9 @@
 import type { Commit, DueQueue } from './store.js';
 
-/** Told that something of a queue falls due in a partition, at a time that may have passed. */
+/** Called when a queue of a partition gets something due at this time, which may have passed. */
 export type NoteDue = (queue: DueQueue, partition: number, at_ms: number) => void;
 
-/** Tells what a commit has made due, now or later. `has_deliveries`: to webhook endpoints. */
+/** Reports the work that a commit has made due, now or later. `has_deliveries`: to webhook endpoints. */
 export function noteDue({ effects, now_ms, place }: Commit, has_deliveries: boolean, note: NoteDue): void {
   const { partition } = place;
   if (has_deliveries) note('endpoints', partition, now_ms);

@@ -8,7 +8,7 @@ const ALL = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
 type Numbered = DueQuestion & { number: number };
 
-/** Asks where something waits, as `firstDue` of the store says. */
+/** Asks where something waits, for `firstDue` of the store. */
 export async function firstDue(redis: Redis, questions: readonly DueQuestion[]): Promise<DueTime[][]> {
   const answers = questions.map((): DueTime[] => []);
   const numbered = questions.map((question, number) => ({ ...question, number }));
@@ -47,7 +47,7 @@ export async function backlogs(redis: Redis, now_ms: number): Promise<Backlog[]>
   return found;
 }
 
-/** Makes due what members have that ended, as `takeBack` of the store says. */
+/** Makes the leased work of ended members due, for `takeBack` of the store. */
 export async function takeBack(
   redis: Redis,
   partitions: readonly number[],
@@ -67,8 +67,8 @@ export async function takeBack(
 }
 
 /**
- * One call for all partitions, or on a cluster one for each: keys of a call lie in one slot there. Partitions whose master
- * is away are left out then, unless all are.
+ * Makes one call for all partitions, or on a cluster one for each, since the keys of a call must share a slot there.
+ * Leaves out partitions whose master is away, unless all are.
  */
 async function onEachServer(
   redis: Redis,
@@ -110,7 +110,7 @@ async function ask(
   }));
 }
 
-/** Prefixes of keys: that of the first of these partitions, which says where the call goes, and those of all in one text. */
+/** Prefixes of keys: that of the first of these partitions, which routes the call, and those of all in one text. */
 function prefixesOf(partitions: readonly number[]): [string, string] {
   const prefixes = partitions.map((partition) => keysOf(partition).prefix);
   return [prefixes[0] ?? '', prefixes.join(' ')];
@@ -129,7 +129,7 @@ function only(partitions: readonly number[], questions: readonly Numbered[]): Nu
   });
 }
 
-/** The key of a queue: a stream of an outbox, else a sorted set of due times. */
+/** The key of a queue: a stream for an outbox, else a sorted set of due times. */
 export function dueKey(queue: DueQueue, keys: PartitionKeys): string {
   if (typeof queue === 'object') return keys.index(queue.owner, queue.index);
   switch (queue) {
@@ -148,7 +148,7 @@ export function dueKey(queue: DueQueue, keys: PartitionKeys): string {
   }
 }
 
-/** The part of a key of the first partition behind the prefix of all its keys. */
+/** The part of a key of the first partition after the prefix of all its keys. */
 function endOf(key: string): string {
   return key.slice(keysOf(0).prefix.length);
 }

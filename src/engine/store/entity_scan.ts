@@ -8,17 +8,17 @@ const STEPS_MAX = 40;
 
 const CURSOR = /^(\d{1,3})\.(\d{1,20})$/;
 
-/** Whether it is one of ours. */
+/** Whether the text is a cursor of this scan. */
 export function isScanCursor(cursor: string): boolean {
   return CURSOR.test(cursor);
 }
 
-/** `looked_at`: of how many keys. `cursor` is null at the end. */
+/** `looked_at`: the number of scanned keys. `cursor` is null at the end. */
 export type ScannedPage<Row> = { rows: Row[]; cursor: string | null; looked_at: number };
 
 /**
- * Finds entities of a kind for staff, where no index lists them: by looking through Redis' keys, a bounded number for each
- * page. Whatever is there from the first page to the last is found; the order is Redis' own.
+ * Finds entities of a kind for staff if no index lists them: scans Redis' keys, a bounded number for each page. Finds
+ * every entity that exists from the first page to the last; the order is Redis' own.
  */
 export class EntityScan {
   readonly #redis: Redis;
@@ -27,7 +27,7 @@ export class EntityScan {
     this.#redis = redis;
   }
 
-  /** Goes on until there are `limit` rows, or the page has looked at enough; it may hold somewhat more rows. */
+  /** Scans until there are `limit` rows, or the page has scanned enough keys; it may hold somewhat more rows. */
   async page<Row>(
     { kind, part = '' }: { kind: string; part?: string | undefined },
     { cursor, limit }: { cursor?: string | undefined; limit: number },
@@ -59,7 +59,7 @@ export class EntityScan {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** In an order that stays while the cluster does. */
+  /** The masters, in an order that is stable while the cluster is. */
   #masters(): Redis[] {
     const nameOf = ({ options }: Redis) => `${options.host}:${options.port}`;
     return mastersOf(this.#redis).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));

@@ -4,25 +4,28 @@
  */
 export type EntityVersion = { version: number; commit_id: string };
 
-/** The same with the ids and versions of the last commits of other writers, the newest first, as latin1 text of 20 bytes each. */
+/**
+ * A version, and the ids and versions of the last commits of other writers, the newest first, as latin1 text of 20
+ * bytes each.
+ */
 export type StoredVersion = EntityVersion & { earlier: string };
 
 export const NO_VERSION: StoredVersion = { version: 0, commit_id: '', earlier: '' };
 
-/** Writers whose last commit is known by its id, so that it is recognised when it arrives again. */
+/** The number of writers whose last commit is kept by its id, so that it is recognised when it arrives again. */
 const WRITERS_MAX = 8;
 export const ENTRY_BYTES = 20;
 export const COMMIT_ID_BYTES = 12;
 const WRITER_BYTES = 6;
-/** Of a stored value, as far as its fence goes. */
+/** The bytes of a stored value's fence. */
 export const FENCE_BYTES = 1 + ENTRY_BYTES;
 
-/** The version that a value begins with. */
+/** The version at the beginning of a value. */
 export function readVersion(value: Buffer): EntityVersion {
   return readEntry(value, 1);
 }
 
-/** Id and version as they are stored. */
+/** Reads an id and version in stored form. */
 export function readEntry(bytes: Buffer, at: number): EntityVersion {
   return {
     commit_id: bytes.toString('hex', at, at + COMMIT_ID_BYTES),
@@ -30,18 +33,18 @@ export function readEntry(bytes: Buffer, at: number): EntityVersion {
   };
 }
 
-/** The version that a value begins with, in full, and where its snapshot begins. */
+/** The full version at the beginning of a value, and the offset of its snapshot. */
 export function readHeader(value: Buffer): { version: StoredVersion; end: number } {
   const end = 1 + (value[0] ?? 0) * ENTRY_BYTES;
   return { version: { ...readVersion(value), earlier: value.toString('latin1', FENCE_BYTES, end) }, end };
 }
 
-/** The version of something that has one, alone. */
+/** The version without those of earlier writers. */
 export function versionIn({ version, commit_id, earlier }: StoredVersion): StoredVersion {
   return { version, commit_id, earlier };
 }
 
-/** The fence that a commit leaves which follows on another. */
+/** The fence that a commit leaves after another. */
 export function versionAfter(before: StoredVersion, commit_id: string): StoredVersion {
   const version = before.version + 1;
   const is_own =
@@ -57,7 +60,7 @@ export function versionAfter(before: StoredVersion, commit_id: string): StoredVe
   return { version, commit_id, earlier };
 }
 
-/** Id and version as they are stored. */
+/** An id and version in stored form. */
 export function entryOf({ commit_id, version }: EntityVersion): Buffer {
   const entry = Buffer.allocUnsafe(ENTRY_BYTES);
   entry.write(commit_id, 0, 'hex');

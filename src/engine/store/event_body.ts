@@ -18,10 +18,10 @@ type LogEntry = { account_id: string; type: string; body: Uint8Array };
 
 /** The first byte of the compact form, its version. JSON begins with another. */
 const COMPACT = 1;
-/** Names of changed fields, by their numbers in the compact form: new ones go to the end, none ever goes away. */
+/** Names of changed fields, by their numbers in the compact form: new ones are appended, none is ever removed. */
 const FIELDS = ['contact_id', 'speaker', 'start_ms', 'end_ms', 'text'];
 
-/** Ids of a compact event in their order. The first two are always there. */
+/** Ids of a compact event in their order. The first two are always present. */
 const IDS_MAX = 4;
 const ID_BYTES = 16;
 /**
@@ -48,7 +48,7 @@ export function encodeEvent(event: RecordedEvent): Buffer {
   return compact(event) ?? Buffer.from(JSON.stringify({ id, ...rest }));
 }
 
-/** Throws when the body is no event; where a newer server wrote it, says so as storage that is away. */
+/** Throws if the body is no event. For a body of a newer server, the error says that storage is away. */
 export function decodeEvent({ account_id, type, body }: LogEntry): RecordedEvent {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   if (bytes[0] === JSON_BEGINS) return JSON.parse(bytes.toString()) as RecordedEvent;
@@ -79,12 +79,12 @@ export function eventIdIn({ account_id, body }: Pick<LogEntry, 'account_id' | 'b
   return bytes.toString('latin1', JSON_BEFORE_ID.length, bytes.indexOf('"', JSON_BEFORE_ID.length));
 }
 
-/** The resource that an event of a type is about. */
+/** The type of the resource that an event of this type is about. */
 export function resourceType(type: string): string {
   return type.slice(0, type.indexOf('.'));
 }
 
-/** Null for an event that the compact form can't say exactly. */
+/** The compact form of an event; null if it can't represent the event exactly. */
 function compact({ id, schema_version, occurred_at, account_id, type, resource, data }: RecordedEvent): Buffer | null {
   const { source_id, run_id, changed_fields, ...rest } = data;
   if (Object.keys(rest).length > 0 || schema_version !== EVENT_SCHEMA_VERSION) return null;
@@ -104,7 +104,7 @@ function compact({ id, schema_version, occurred_at, account_id, type, resource, 
   return Buffer.concat([Buffer.of(COMPACT, lengths), ...parts, Buffer.from(fields)]);
 }
 
-/** Which part of an id is stored, as a number of `STORED_BYTES`. */
+/** The number in `STORED_BYTES` of the part of an id that is stored. */
 function keptOf(id: string, account_id: string): 1 | 2 | 3 {
   if (id.slice(34) !== account_id.slice(34)) return 3;
   return id.slice(26, 34) === '00000000' ? 1 : 2;
@@ -142,7 +142,7 @@ function newer(): Error {
   return new StoreUnavailable('storage: a newer server wrote this event', { sent: false });
 }
 
-/** The time in an id, which is what its first 48 bits are. */
+/** The time in an id: its first 48 bits. */
 function timeOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }

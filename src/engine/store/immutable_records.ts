@@ -8,18 +8,18 @@ import { StoreUnavailable } from './store.js';
 
 const DEADLINE_MS = 5_000;
 const REMEMBERED_MAX = 20_000;
-/** A node of a cluster that does not come back after so many tries may be gone for good. */
+/** A node of a cluster that does not come back after this number of tries may be gone for good. */
 const NODE_TRIES_MAX = 5;
 const RECONNECT = { first_ms: 25, max_ms: 1_000 };
 const RENEWED_EVERY_MS = 500;
 
-/** The connection that all records share which are written once; commits have their own. */
+/** The connection that all immutable records share; commits have their own. */
 export class ImmutableRecordsRedis {
   readonly #place: RedisLocation;
-  /** Counts the times when memory became doubtful; records remembered before are read again. */
+  /** Counts the invalidations of memory; records remembered before one are read again. */
   readonly invalidations: () => number;
   #client: RedisConnection;
-  /** One that connects. */
+  /** A new connection that is being opened. */
   #fresh: RedisConnection | null = null;
   #renewed_at_ms = 0;
   #closed = false;
@@ -94,7 +94,7 @@ function connectionTo(place: RedisLocation): RedisConnection {
   return silent(client as unknown as RedisConnection);
 }
 
-/** Readiness is watched on the main connection. */
+/** Silences errors of a client: readiness is watched on the main connection. */
 function silent(client: RedisConnection): RedisConnection {
   client.on('error', () => {});
   return client;
@@ -106,23 +106,23 @@ function disconnect(client: RedisConnection): void {
 
 /** The storage form of records of one kind. */
 export type RecordForm<T> = {
-  /** Part of the key. */
+  /** The record kind's part of the key. */
   name: string;
   fields: Record<string, 'string' | 'number'>;
   /** The fields of a record; a list is one JSON text, since redis-om's own lists split at `|`. */
   write(record: T): Record<string, string | number>;
-  /** Null for what has not all the fields: redis-om gives an empty entity for an id that nobody saved. */
+  /** Null if a field is missing: redis-om gives an empty entity for an id that was never saved. */
   read(fields: Entity): T | null;
 };
 
 /**
- * Records that never change once they are written, by id, so they may be remembered; until storage is in doubt, which may
- * have lost them. What changes is an actor's.
+ * Records that never change once they are written, by id. They are remembered until storage is in doubt, since it may
+ * have lost them. Data that changes belongs to an actor.
  */
 export class ImmutableRecords<T extends object> {
   readonly #redis: ImmutableRecordsRedis;
   readonly #form: RecordForm<T>;
-  /** By partition, and of one connection. */
+  /** The repositories of one connection, by partition. */
   #repositories = new Map<number, Repository>();
   #client: RedisConnection | null = null;
   readonly #known = new LRUCache<string, T>({ max: REMEMBERED_MAX });
@@ -133,8 +133,8 @@ export class ImmutableRecords<T extends object> {
   }
 
   /**
-   * `dropped_after_ms`: Redis drops the record then. Nobody may rest a decision on that: memory does not forget with it. Both
-   * are one transaction, so that no crash leaves a record for ever.
+   * `dropped_after_ms`: Redis drops the record after this time. No decision may rest on that, since memory does not
+   * forget at the same time. Save and expiry are one transaction, so that no crash leaves a record for ever.
    */
   async save(id: string, record: T, dropped_after_ms?: number): Promise<void> {
     const name = this.#nameNow(id);
@@ -149,7 +149,7 @@ export class ImmutableRecords<T extends object> {
     this.#known.set(name, record);
   }
 
-  /** The record under an id, or null when there is none. */
+  /** The record under an id, or null if there is none. */
   async find(id: string): Promise<T | null> {
     const name = this.#nameNow(id);
     const known = this.#known.get(name);
@@ -159,7 +159,7 @@ export class ImmutableRecords<T extends object> {
     return record;
   }
 
-  /** From now on Redis drops the record after another time. */
+  /** Sets another time after which Redis drops the record. */
   async dropAfter(id: string, ms: number): Promise<void> {
     await this.#inTime(this.#repository(id).expire(id, Math.ceil(ms / 1000)));
   }

@@ -11,9 +11,9 @@ const record = z.object({
 });
 
 /**
- * The fixed fields of a certificate, under its fingerprint. Its status is the certificate actor's.
- * `kind`: of the device; or it is that of a proxy, whose id then stands in `device_id`.
- * `is_renewal`: 1 when a renewal made it, so that its first use ends the one before it; else 0.
+ * The fixed fields of a certificate, under its fingerprint. Its status belongs to the certificate actor. `kind`: of the
+ * device, or that of a proxy, whose id then stands in `device_id`. `is_renewal`: 1 if a renewal made it, so that its
+ * first use ends the one before it; else 0.
  */
 export type IssuedCertificate = z.infer<typeof record>;
 
@@ -36,13 +36,13 @@ export class IssuedCertificates {
     });
   }
 
-  /** Keeps it for as long as anybody may ask: after that its dates alone have it refused. */
+  /** Saves a certificate for as long as it may be asked for: after that, its dates alone lead to its refusal. */
   async save(issued: IssuedCertificate, now_ms: number): Promise<void> {
     const { fingerprint, not_after_ms } = issued;
     await this.#records.save(fingerprint, issued, not_after_ms + LIMITS.certificate_kept_ms - now_ms);
   }
 
-  /** Null for a fingerprint that we never issued. */
+  /** Null for a fingerprint that was never issued here. */
   find(fingerprint: string): Promise<IssuedCertificate | null> {
     return this.#records.find(fingerprint);
   }

@@ -1,9 +1,9 @@
 const FIRST_BYTES = 16 * 1024;
-/** A larger buffer is not kept for what follows. */
+/** A larger buffer is not reused. */
 const KEPT_BYTES_MAX = 1024 * 1024;
-/** Texts up to here are written letter by letter, which costs less than a call into the engine. */
+/** Shorter texts are written letter by letter, which costs less than a call into the engine. */
 const SHORT_MAX = 24;
-/** Of a letter in UTF-8. */
+/** The most bytes of a letter in UTF-8. */
 const LETTER_BYTES_MAX = 3;
 const ASCII_MAX = 0x7f;
 const TINY_MAX = 0x7f;
@@ -15,8 +15,8 @@ const TEXT_32 = 0xdb;
 const NUMBER_16 = 0xcd;
 
 /**
- * Writes what commit.lua reads, arrays, numbers, texts and bytes, one behind the other. To Lua texts are bytes; it reads
- * both as msgpack's texts only.
+ * Writes arrays, numbers, texts and bytes for commit.lua, one after the other. To Lua texts are bytes; it reads both
+ * only as msgpack's texts.
  */
 export class MsgpackWriter {
   #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
@@ -34,12 +34,12 @@ export class MsgpackWriter {
     return taken;
   }
 
-  /** Takes back what was written from here on. */
+  /** Discards all bytes written after this length. */
   cut(length: number): void {
     this.#length = length;
   }
 
-  /** An array of so many things follows. */
+  /** Begins an array of this number of items. */
   array(count: number): void {
     this.#reserve(5);
     this.#mark32(ARRAY_32, count);
@@ -72,7 +72,7 @@ export class MsgpackWriter {
     this.put(bytes);
   }
 
-  /** Bytes of this length follow, put one after the other. */
+  /** Begins bytes of this length, which are then put in pieces. */
   begin(length: number): void {
     this.#reserve(5 + length);
     this.#mark32(TEXT_32, length);
@@ -91,7 +91,7 @@ export class MsgpackWriter {
     this.#buffer[this.#length++] = byte;
   }
 
-  /** A whole number that JavaScript can hold, in eight bytes. */
+  /** Puts an integer that JavaScript can hold, in eight bytes. */
   putNumber(number: number): void {
     this.#length = this.#buffer.writeUInt32BE(Math.floor(number / 2 ** 32), this.#length);
     this.#length = this.#buffer.writeUInt32BE(number >>> 0, this.#length);

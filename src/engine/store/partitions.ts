@@ -48,7 +48,10 @@ export function partitionOf(address: Address, home: 'id' | 'hash'): number {
   return home === 'id' ? partitionOfId(address.id) : partitionOfText(address.id);
 }
 
-/** Names of all keys. Each starts with the partition's hash tag; the version of the key format comes first inside. */
+/**
+ * The names of all keys of a partition. Each starts with the partition's hash tag; the version of the key format
+ * follows.
+ */
 export class PartitionKeys {
   /** The prefix of all keys. */
   readonly prefix: string;
@@ -61,11 +64,13 @@ export class PartitionKeys {
   entity(address: Address): string {
     return `${this.prefix}e:${address.kind}:${address.id}`;
   }
-  /** Channel of a cluster on which commits of this partition are told; the slot of a partition has it as it has its keys. */
+  /**
+   * Channel of a cluster that announces commits of this partition; it belongs to the partition's slot, as its keys do.
+   */
   get told(): string {
     return `${this.prefix}told`;
   }
-  /** A key that nobody writes: whoever asks for it learns whether the partition is all on one node. */
+  /** A key that is never written: a request for it shows whether the partition is entirely on one node. */
   get absent(): string {
     return `${this.prefix}absent`;
   }
@@ -89,7 +94,10 @@ export class PartitionKeys {
   get oldestEvents(): string {
     return `${this.prefix}oldest`;
   }
-  /** Hash: who gets an account's events. `v` is the id of the commit that changed it last, `closed` is there while nobody does, `e:<endpoint>` = what it wants. */
+  /**
+   * Hash: the subscribers of an account's events. `v` is the id of the commit that changed it last, `closed` is present
+   * while there are none, `e:<endpoint>` = the events it wants.
+   */
   subscriptions(account_id: string): string {
     return `${this.prefix}subs:${account_id}`;
   }
@@ -97,7 +105,7 @@ export class PartitionKeys {
   deliveryQueue(endpoint_id: string): string {
     return `${this.prefix}queue:${endpoint_id}`;
   }
-  /** Sorted set: when each endpoint is due next. */
+  /** Sorted set: the time at which each endpoint is due next. */
   get dueEndpoints(): string {
     return `${this.prefix}endpoints`;
   }
@@ -105,11 +113,17 @@ export class PartitionKeys {
   epochs(account_id: string): string {
     return `${this.prefix}epochs:${account_id}`;
   }
-  /** Hash: the closed fences of an id that is no account's. Its key is made as those of epochs are, which it never meets. */
+  /**
+   * Hash: the closed fences of an id that is not an account's. Its key has the form of an epochs key, and never equals
+   * one.
+   */
   fence(id: string): string {
     return `${this.prefix}epochs:${id}`;
   }
-  /** Sorted set: members of an index in their order. `owner`: an account's id, or the name of what the whole partition shares. */
+  /**
+   * Sorted set: members of an index in their order. `owner`: an account's id, or the name of something that the whole
+   * partition shares.
+   */
   index(owner: string, index: string): string {
     return `${this.prefix}l:${owner}:${index}`;
   }
@@ -120,7 +134,7 @@ export class PartitionKeys {
   get reminderMessages(): string {
     return `${this.prefix}remm`;
   }
-  /** Stream: outbox messages that are not applied yet; their ids count up without a gap. */
+  /** Stream: outbox messages that are not yet applied; their ids count up without a gap. */
   get outbox(): string {
     return `${this.prefix}out`;
   }
@@ -128,15 +142,15 @@ export class PartitionKeys {
     return `${this.prefix}outn`;
   }
   /**
-   * Sorted set of due times, contents, and who has what of it until when, of what waits for workers: sealed mails to send,
-   * jobs to do.
+   * Keys of a queue for workers, such as sealed mails to send and jobs to do. Sorted set of due times, contents, and
+   * the holder of each lease with its end.
    */
   queue(name: QueueName): { due: string; contents: string; holders: string } {
     const queue = { mails: 'mail', jobs: 'job', sweeps: 'swp' }[name];
     const due = this.prefix + queue;
     return { due, contents: `${due}c`, holders: `${due}h` };
   }
-  /** Sorted set: when the audio of each partition is swept next; only partition 0 has it. */
+  /** Sorted set: the next audio sweep of each partition; only partition 0 has it. */
   get sweeps(): string {
     return `${this.prefix}sweep`;
   }
@@ -144,7 +158,7 @@ export class PartitionKeys {
   get audioOwner(): string {
     return `${this.prefix}audio_owner`;
   }
-  /** Hash: dead letters, until somebody retries them. */
+  /** Hash: dead letters, until an operator retries them. */
   get deadLetters(): string {
     return `${this.prefix}dead`;
   }
@@ -152,7 +166,7 @@ export class PartitionKeys {
 
 const KEYS = Array.from({ length: PARTITIONS }, (_, partition) => new PartitionKeys(partition));
 
-/** The entity whose key this is; null where it is none's. */
+/** The entity to which this key belongs; null if it belongs to none. */
 export function addressOf(key: string): Address | null {
   const [, kind, id] = /^\{[^}]*\}1:e:([^:]+):(.+)$/s.exec(key) ?? [];
   return kind === undefined || id === undefined ? null : { kind, id };

@@ -4,7 +4,10 @@ import { StoreUnavailable } from './store.js';
 
 const LIBRARY_LOADS_MAX = 4;
 
-/** Calls one of our functions, which are loaded again when they got lost. What the call does not find, it did not do. */
+/**
+ * Calls one of our functions, which are loaded again if Redis has lost them. A call that finds no function has had no
+ * effect.
+ */
 export async function callFunction(redis: Redis, call: () => Promise<unknown>): Promise<unknown> {
   for (let loads = 0; ; loads++) {
     try {
@@ -27,7 +30,7 @@ export async function storeCall<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Redis' own refusals are bugs and pass as they are; everything else means that the outcome is unknown. */
+/** Redis' own refusals are bugs and pass unchanged; any other error means that the outcome is unknown. */
 function ioErrorOf(error: unknown): unknown {
   if (error instanceof StoreUnavailable || (isReplyError(error) && !isTransient(error))) return error;
   return new StoreUnavailable(`storage: ${error instanceof Error ? error.message : String(error)}`);

@@ -5,9 +5,9 @@ import type { ClusterLocation, RedisLocation } from './redis_location.js';
 
 const COMMAND_DEADLINE_MS = 5_000;
 const RECONNECT = { first_ms: 50, max_ms: 1_000 };
-/** The time after which a change of a cluster's masters is noticed, when no command met a redirection before. */
+/** The time after which a change of a cluster's masters is noticed if no command met a redirection before. */
 const SLOTS_EVERY_MS = 2_000;
-/** Of our functions: commits, and what workers ask. */
+/** The deadline of our functions: commits, and the queries of workers. */
 const LIBRARIES = ['./commit.lua', './workers.lua'].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'));
 
 const CONNECTION = {
@@ -43,9 +43,9 @@ export function openRedis(place: RedisLocation): Redis {
 }
 
 /**
- * A command that a node refuses because another has its slot (MOVED, ASK) had no effect there, so it is sent on. One
- * whose connection broke is not: it may have had. Commands are not pipelined together, since of a pipeline only those
- * that all were refused alike would be sent on.
+ * Sends a command on if a node refuses it because another has its slot (MOVED, ASK): it had no effect there. A command
+ * whose connection broke is not sent again, since it may have had one. Commands are not pipelined together: of a
+ * pipeline, only those commands would be sent on that all were refused alike.
  */
 function openCluster({ nodes, tls, username, password }: ClusterLocation): Cluster {
   const user = { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };
@@ -61,8 +61,8 @@ function openCluster({ nodes, tls, username, password }: ClusterLocation): Clust
 }
 
 /**
- * Refuses at once while there is no cluster. While there is, a command may wait for the connection to a node that it is
- * the first to need, at most for its deadline: ioredis has one switch for both.
+ * Refuses at once while there is no cluster. Otherwise a command that is the first to need a node may wait for the
+ * connection to it, at most for its deadline: ioredis has one switch for both.
  */
 class PromptCluster extends Cluster {
   #is_closed = false;
@@ -80,8 +80,8 @@ class PromptCluster extends Cluster {
   }
 
   /**
-   * After each answer ioredis sets its timer for the next time, also when the client was closed while it asked: that
-   * timer would hold the process for good.
+   * After each answer ioredis sets its timer for the next time, even if the client was closed meanwhile: that timer
+   * would keep the process alive for ever.
    */
   override refreshSlotsCache(answered?: Callback<void>): void {
     super.refreshSlotsCache((error) => {
@@ -94,19 +94,19 @@ function waitBeforeTry(tries: number): number {
   return backoffAfter(tries, RECONNECT) * (0.5 + Math.random() / 2);
 }
 
-/** A connection to each server that takes writes. */
+/** Connections to each server that takes writes. */
 export function mastersOf(redis: Redis): Redis[] {
   return redis instanceof Cluster ? (redis as Cluster).nodes('master') : [redis];
 }
 
-/** A connection to each server, replicas too. */
+/** Connections to each server, replicas included. */
 export function nodesOf(redis: Redis): Redis[] {
   return redis instanceof Cluster ? (redis as Cluster).nodes('all') : [redis];
 }
 
 /**
- * Loads our functions on every master; repeating it is harmless. Of a cluster, one that is away gets it with the
- * first commit that misses it there.
+ * Loads our functions on every master; repeating it is harmless. A cluster's master that is away gets them with the
+ * first commit that misses them there.
  */
 export async function loadLibrary(redis: Redis): Promise<void> {
   const loaded = await Promise.allSettled(

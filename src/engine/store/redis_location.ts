@@ -1,7 +1,7 @@
-/** Where Redis is: a Unix socket of our own child, the address of one server, or some nodes of a cluster. */
+/** The location of Redis: a Unix socket of our own child, the address of one server, or some nodes of a cluster. */
 export type RedisLocation = { socket_path: string } | { url: string } | ClusterLocation;
 
-/** Any of a cluster's nodes will do to find the others. */
+/** Any of a cluster's nodes leads to the others. */
 export type ClusterLocation = {
   nodes: { host: string; port: number }[];
   tls: boolean;
@@ -16,7 +16,7 @@ const DEFAULT_PORT = 6_379;
 const CLUSTER = /^(rediss?)-cluster:\/\/(?:(.*)@)?([^@/?#]+)\/?$/i;
 const NODE = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/i;
 
-/** Parses a REDIS_URL; null when it is none. */
+/** Parses a REDIS_URL; null if it is invalid. */
 export function readRedisLocation(text: string): RedisLocation | null {
   const cluster = CLUSTER.exec(text);
   if (cluster !== null) return clusterPlace(cluster);
@@ -24,7 +24,7 @@ export function readRedisLocation(text: string): RedisLocation | null {
   return { url: text };
 }
 
-/** The same Redis, asked with `password`. */
+/** The same Redis, with `password`. */
 export function withPassword(place: RedisLocation, password: string): RedisLocation {
   if ('nodes' in place) return { ...place, password };
   if (!('url' in place)) return place;

@@ -39,9 +39,9 @@ const AS_TEXT = { replyEncoding: 'utf8' as const };
 const SUBSCRIPTIONS_KEPT_MAX = 50_000;
 const STALE_TRIES_MAX = 12;
 const NO_BYTES = Buffer.alloc(0);
-/** Ties in an ordered collection are read over in steps of this. */
+/** Ties in an ordered collection are read in steps of this size. */
 const TIES_STEP = 64;
-/** Skipped reminders are read in steps of this. */
+/** Skipped reminders are read in steps of this size. */
 const REMINDERS_STEP = 1_000;
 
 /** ioredis has it, its types don't. (`callBuffer` is no way: with auto-pipelining the command's name gets lost.) */
@@ -53,12 +53,12 @@ type QueuePlace = { partition: number; queue: QueueName };
 /** The store on Redis 7 or later, through one function for all writes of actors. */
 export class RedisStore implements Store {
   readonly #redis: Redis;
-  /** Names the logs that begin through this process; a log never changes its name. */
+  /** Names the logs that this process begins; a log never changes its name. */
   readonly #draw_log_name: () => string;
   readonly #commits: CommitBatches;
   /** Whether Redis tells other processes of each commit. */
   readonly #tells: boolean;
-  /** Who gets the events of an account, as last seen; a commit that relies on it says of which version it is. */
+  /** The subscribers of an account's events, as last seen; a commit that relies on them names their version. */
   readonly #subscriptions = new LRUCache<string, Subscriptions>({ max: SUBSCRIPTIONS_KEPT_MAX });
   readonly #notices: CommitNotices;
 
@@ -116,7 +116,7 @@ export class RedisStore implements Store {
     return { request, value: null, rows };
   }
 
-  /** A run of a sorted set by score and then by member, beginning behind `after`. */
+  /** A run of a sorted set by score and then by member, after `after`. */
   async #ordered(key: string, range: RangeQuery): Promise<{ member: string; order: number }[]> {
     const { after, descending = false, limit } = range;
     const found: { member: string; order: number }[] = [];
@@ -169,7 +169,7 @@ export class RedisStore implements Store {
     throw new StoreUnavailable('storage: subscriptions change all the time', { sent: false });
   }
 
-  /** Not by way of the automatic pipeline, which waits for others; these have waited. */
+  /** Sent outside the automatic pipeline, which waits for other commands; these have already waited. */
   async #sendCommits(keys: readonly string[], commits: Buffer): Promise<unknown> {
     const send = (name: string, args: (string | number | Buffer)[]) =>
       this.#redis.sendCommand(new Command(name, args, AS_TEXT)) as Promise<unknown>;
@@ -374,7 +374,9 @@ function parseEntity(value: Buffer): StoredEntity {
   return { ...version, snapshot: value.subarray(end) };
 }
 
-/** `<event's place in the log> <epoch> <enablement> <type>` under the event's number, as commit.lua writes it. */
+/**
+ * Parses `<event's place in the log> <epoch> <enablement> <type>` under the event's number, as commit.lua writes it.
+ */
 function parseQueueEntry([id, fields]: [string, string[]]): QueuedDelivery {
   const [log_id = '', account_epoch, enablement, type] = (fields[1] ?? '').split(' ');
   return {

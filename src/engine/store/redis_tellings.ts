@@ -6,19 +6,25 @@ import { mastersOf } from './redis_connection.js';
 import type { TellingListener, TellingServer, Tellings } from './told_versions.js';
 
 const BEAT = 'spool_beat_v1';
-/** Of a server that is alone: all commits of one call are one message. */
+/** The channel of a single server: all commits of one call are one message. */
 const CHANNEL = 'spool:told';
 const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
-/** The channel on which commits of a partition are told. A cluster has one for each, since its nodes tell of their own alone. */
+/**
+ * The channel that announces commits of a partition. A cluster has one for each, since each node announces only its
+ * own.
+ */
 export function toldChannel(redis: Redis, partition: number): string {
   return (redis as unknown) instanceof Cluster ? keysOf(partition).told : CHANNEL;
 }
 
-/** Tellings of Redis: a connection to each server that takes commits, subscribed to what the commit function publishes. */
+/**
+ * Announcements of commits by Redis: a connection to each server that takes commits, subscribed to the messages that
+ * the commit function publishes.
+ */
 export class RedisTellings implements Tellings {
   readonly #redis: Redis;
-  /** Tells this process' beats from those of others. */
+  /** Distinguishes this process' beats from those of others. */
   readonly #name: string;
 
   constructor(redis: Redis, name: string) {

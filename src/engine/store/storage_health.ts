@@ -7,22 +7,22 @@ import { tagOf } from './partitions.js';
 import { takesNoWrites } from './storage_problem.js';
 
 const LOOK_EVERY_MS = 2_000;
-/** An answer after this counts as none: whoever asks for health has given up by then, or will soon. */
+/** A later answer counts as none: the requester of the health check has given up by then, or will soon. */
 const DEADLINE_MS = 2_000;
 /** A result this recent is returned without another check. */
 const FRESH_MS = 1_000;
 /** A write takes a few milliseconds, most of them for the disk. */
 const SLOW_MS = 500;
-/** Of a cluster, one in each sixteenth of its slots is asked: one master that takes writes is enough. */
+/** For a cluster, one partition in each sixteenth of the slots is asked: one master that takes writes is enough. */
 const CLUSTER_STEP = PARTITIONS / 16;
 const EXPIRY_S = 60;
 
 /**
- * ok: it takes writes. slow: the same, but a write takes over half a second. refusing: it answers, and takes none. away: no
- * answer within two seconds.
+ * ok: storage takes writes. slow: it takes writes, but one takes over half a second. refusing: it answers, and takes no
+ * writes. away: no answer within two seconds.
  */
 export type StorageStatus = 'ok' | 'slow' | 'refusing' | 'away';
-/** `since_ms`: since when it is so. `reason`: what Redis said when it refused. */
+/** `since_ms`: the beginning of this status. `reason`: Redis' own words when it refused. */
 export type StorageState = { status: StorageStatus; since_ms: number; reason: string | null };
 
 /**
@@ -69,7 +69,7 @@ export class StorageHealth {
     return this.#state;
   }
 
-  /** The state as it is now, or was a second ago. */
+  /** The state now, or of a second ago. */
   async current(): Promise<StorageState> {
     const is_lost = this.#redis.status !== 'ready' && this.#state.status !== 'away';
     if (is_lost || performance.now() - this.#looked_at_ms > FRESH_MS) await this.look();
@@ -82,7 +82,7 @@ export class StorageHealth {
     return status === 'ok' || status === 'slow';
   }
 
-  /** Asks now, unless that is being done. Never rejects. */
+  /** Checks now, unless a check is in progress. Never rejects. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;

@@ -8,12 +8,12 @@ const NOT_YET = /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN)/;
 const NO_ANSWER =
   /timed? ?out|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE|ENOENT|connection is closed|socket closed|no connection|the cluster is not there|startup nodes|refresh slots cache/i;
 
-/** Whether Redis refuses writes alone. Of other refusals, such as those of a cluster that is down, reads have no better. */
+/** Whether Redis refuses only writes. Other refusals, such as those of a cluster that is down, affect reads as well. */
 export function takesNoWrites(error: Error): boolean {
   return TAKES_NO_WRITES.test(error.message);
 }
 
-/** Whether an error of a connection says why there is none, beside that there is none. */
+/** Whether a connection error gives the reason for the missing connection. */
 export function saysWhy(error: Error): boolean {
   return REFUSES_US.test(error.message) || NOT_YET.test(error.message) || NOT_TRUSTED.test(codeOf(error));
 }
@@ -22,7 +22,7 @@ function codeOf(error: NodeJS.ErrnoException): string {
   return error.code ?? '';
 }
 
-/** Says in words why storage fails, the deciding word first; null for an error that storage has nothing to do with. */
+/** Describes why storage fails, the deciding word first; null for an error that does not concern storage. */
 export function storageProblem(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { message, name } = error;

@@ -9,7 +9,7 @@ import type {
 import { isRefused } from '../../domain/refusals.js';
 import type { EntityVersion, StoredVersion } from './entity_version.js';
 
-/** An entity as stored; an empty snapshot is one that ended. */
+/** An entity as stored; the snapshot of an ended entity is empty. */
 export type StoredEntity = StoredVersion & { snapshot: Uint8Array };
 
 /** An entity's place: its address and its partition. */
@@ -19,33 +19,33 @@ export type EntityLocation = { address: Address; partition: number };
 export type Fence =
   | { fence: 'epoch'; account_id: string; epoch: string; value: number }
   | { fence: 'reminder'; member: string; at_ms: number }
-  /** Of an id of the same partition: that nobody has closed it. */
+  /** For an id of the same partition: no one has closed it. */
   | { fence: 'open'; id: string }
-  /** Of the entity itself: that it has no such record. */
+  /** For the entity itself: it has no such record. */
   | { fence: 'absent'; collection: string; id: string };
 
 /** An effect in stored form: values encoded, reminders and mails under their names. */
 type Encoded =
   | { effect: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
-  /** `delivered`: to whoever is subscribed at that instant. */
+  /** `delivered`: to the subscribers at that instant. */
   | { effect: 'append_event'; account_id: string; type: string; body: Uint8Array; delivered: boolean }
   | { effect: 'notify'; body: Uint8Array }
   | { effect: 'schedule_reminder'; member: string; at_ms: number; body: Uint8Array }
   | { effect: 'cancel_reminder'; member: string }
   | { effect: 'enqueue'; queue: QueueName; id: string; content: Uint8Array; due_ms: number };
 
-/** One effect of a commit; all that no value is in is as actors say it (actors/actor.ts). */
+/** One effect of a commit; effects without a value are in the form that actors give (actors/actor.ts). */
 export type StoredEffect =
   | Encoded
   | Exclude<Effect, { effect: Encoded['effect'] | 'enqueue_mail' | 'enqueue_job' | 'delete' }>;
 
-/** Queues of a partition, from which workers take what is due and remove what is done. `jobs` are those of erasures. */
+/** Queues of a partition, from which workers take due items and remove completed ones. `jobs` are those of erasures. */
 export const QUEUES = ['mails', 'jobs', 'sweeps'] as const;
 export type QueueName = (typeof QUEUES)[number];
 
-/** A queue of which workers ask what is due. The order of an index's members is when they are due. */
+/** A queue that workers poll for due items. The order of an index's members is their due time. */
 export type DueQueue = TimedQueue | 'outbox';
-/** One of which each member has its time. `event_logs`: accounts by their oldest event. */
+/** A queue in which each member has its time. `event_logs`: accounts by their oldest event. */
 export type TimedQueue =
   | QueueName
   | 'reminders'
@@ -54,15 +54,18 @@ export type TimedQueue =
   | 'audio_sweeps'
   | { owner: string; index: string };
 export type DueQuestion = { queue: DueQueue; partitions: readonly number[] };
-/** When the first is due of what waits in a queue of a partition; 0 of an outbox, where all is due. */
+/** The earliest due time in a queue of a partition; 0 for an outbox, in which all is due. */
 export type DueTime = { partition: number; at_ms: number };
 
-/** One batch's whole effect. */
+/** The whole effect of one batch. */
 export type Commit = {
   place: EntityLocation;
   commit_id: string;
   expected: StoredVersion;
-  /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else; 'delete' hardly. */
+  /**
+   * 'end' keeps only the header for a while (with the snapshot, which then holds only marks); 'delete' keeps it only
+   * briefly.
+   */
   mode: 'put' | 'end' | 'delete';
   snapshot: Uint8Array;
   now_ms: number;
@@ -72,10 +75,10 @@ export type Commit = {
 
 export type CommitVerdict =
   | { verdict: 'applied'; version: number }
-  /** This very commit had arrived before. */
+  /** This commit had already arrived. */
   | { verdict: 'repeated'; version: number }
   | { verdict: 'conflict'; version: number }
-  /** A conflict too; but so many writers came since that this very commit may have been applied before them. */
+  /** Also a conflict, but with so many later writers that this commit may have been applied before them. */
   | { verdict: 'forgotten'; version: number }
   /** The fence of this index no longer holds; nothing was written. */
   | { verdict: 'fenced'; index: number };
@@ -88,16 +91,22 @@ export type DueReminder = { member: string; at_ms: number; body: Uint8Array };
 export type SkipsReminder = (reminder: { member: string; at_ms: number }) => boolean;
 export type OutboxEntry = { number: number; body: Uint8Array };
 
-/** An event as it lies in the log; `id` is the log's own, by which it is ordered. Its body is read by src/engine/store/event_body.ts. */
+/**
+ * An event as stored in the log; `id` is the log's own, by which it is ordered. src/engine/store/event_body.ts reads
+ * its body.
+ */
 export type LoggedEvent = { id: string; account_id: string; type: string; body: Uint8Array };
 export type LogHead = { name: string; last_id: string | null; last_id_of_type: string | null };
 
-/** Storage did not answer in time or broke: the outcome of a write is unknown, unless nothing was sent at all. */
-/** Whether the same may succeed later: storage is away, something changed in between, or it is too much at this moment. */
+/**
+ * Whether the same request may succeed later: storage is away, a concurrent change intervened, or the load is too high
+ * at this moment.
+ */
 export function isRetryable(error: unknown): boolean {
   return error instanceof StoreUnavailable || isRefused(error, 'UNAVAILABLE', 'TOO_MANY_REQUESTS');
 }
 
+/** Storage did not answer in time or failed: the outcome of a write is unknown, unless nothing was sent at all. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
   readonly sent: boolean;
@@ -109,15 +118,15 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * The storage that the runtime needs. `commit` rejects with StoreUnavailable when the outcome is unknown; the same
- * commit may then be sent again, any number of times, and is applied once.
+ * The storage that the runtime needs. `commit` rejects with StoreUnavailable if the outcome is unknown; the same commit
+ * may then be sent again any number of times, and is applied once.
  */
 export interface Store {
   load(places: EntityLocation[]): Promise<(StoredEntity | null)[]>;
-  /** The fence only: one cheap round trip. */
+  /** Reads only the fence: one cheap round trip. */
   probe(place: EntityLocation): Promise<EntityVersion | null>;
   query(place: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]>;
-  /** Records of one collection by their ids, as they are stored; null for what is not there. */
+  /** Records of one collection by their ids, as stored; null for each missing record. */
   records(place: EntityLocation, collection: string, ids: string[]): Promise<(Uint8Array | null)[]>;
   commit(commit: Commit): Promise<CommitVerdict>;
 
@@ -132,28 +141,31 @@ export interface Store {
   /** Members of a queue, in the order in which they are due. */
   listDue(queue: TimedQueue, partition: number, page: ListPage): Promise<{ member: string; order: number }[]>;
   /**
-   * Finds for each question the partitions where something waits, due or not yet: one round trip, on a cluster one for each
-   * partition.
+   * Finds for each question the partitions in which something waits, due or not yet: one round trip, on a cluster one
+   * for each partition.
    */
   firstDue(questions: readonly DueQuestion[]): Promise<DueTime[][]>;
-  /** The first that are due, except skipped ones. */
+  /** The first due reminders, except skipped ones. */
   dueReminders(partition: number, now_ms: number, limit: number, skips?: SkipsReminder): Promise<DueReminder[]>;
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
   outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]>;
   removeFromOutbox(partition: number, numbers: number[]): Promise<void>;
-  /** Leases something of a queue to a member, and gives its content; null unless it is due. Not removed, it comes back at `again_ms`. */
+  /**
+   * Leases an item of a queue to a member, and returns its content; null unless it is due. If it is not removed, it is
+   * due again at `again_ms`.
+   */
   lease(
     place: { partition: number; queue: QueueName },
     id: string,
     due: { now_ms: number; again_ms: number; holder: string },
   ): Promise<Uint8Array | null>;
-  /** Makes due what these members have of the queues of these partitions; gives how much. */
+  /** Makes the items due that these members hold in the queues of these partitions; returns their number. */
   takeBack(partitions: readonly number[], from: { gone: ReadonlySet<string>; now_ms: number }): Promise<number>;
   removeQueued(place: { partition: number; queue: QueueName }, id: string): Promise<void>;
-  /** All of a queue, leased or not. */
+  /** All items of a queue, leased or not. */
   listQueued(place: { partition: number; queue: QueueName }): Promise<Queued[]>;
 
-  /** Keeps an outbox message or reminder that threw too often, for operators. */
+  /** Keeps for operators an outbox message or reminder that threw too often. */
   addDeadLetter(partition: number, name: string, content: Uint8Array): Promise<void>;
   listDeadLetters(partition: number): Promise<{ name: string; content: Uint8Array }[]>;
   removeDeadLetter(partition: number, name: string): Promise<void>;
@@ -163,13 +175,13 @@ export interface Store {
     endpoint: EntityLocation,
     page: { before?: number | undefined; limit: number },
   ): Promise<QueuedDelivery[]>;
-  /** Leases endpoints that are due: they come back at `again_ms` unless their own commits say otherwise. */
+  /** Leases due endpoints: they are due again at `again_ms` unless their own commits change that. */
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
   /** The first endpoints that fall due within some time. */
   endpointsBetween(partition: number, times: { after_ms: number; until_ms: number; limit: number }): Promise<string[]>;
-  /** Counts what waits in each partition that answers, for operators. */
+  /** Counts the waiting items in each partition that answers, for operators. */
   backlogs(now_ms: number): Promise<Backlog[]>;
-  /** Takes an account's events away that are older than this. */
+  /** Removes an account's events that are older than this. */
   trimEvents(place: { account_id: string; partition: number }, before_ms: number): Promise<void>;
 
   logHead(place: { account_id: string; partition: number }, type: string | null): Promise<LogHead | null>;
@@ -179,7 +191,7 @@ export interface Store {
   ): Promise<LoggedEvent[]>;
 }
 
-/** The number of endpoints that are due, and the one that waits longest, with since when. */
+/** The number of due endpoints, and the one that has waited longest, with the time since which it waits. */
 type DueEndpoints = { count: number; oldest_ms: number | null; oldest_id: string | null };
 export type Backlog = { partition: number; dead_letters: number; endpoints: DueEndpoints };
 

@@ -5,7 +5,7 @@ import { mastersOf } from './redis_connection.js';
 const SCAN_COUNT = 1_000;
 const STREAM_KEY = /:e:stream:([0-9a-f-]{36})$/;
 
-/** Ids of all streams, in no order, some perhaps twice. Goes through all keys, a few at a time. */
+/** Ids of all streams, unordered, some perhaps twice. Scans all keys in small steps. */
 export async function* streamIds(redis: Redis): AsyncIterable<string> {
   for (const master of mastersOf(redis)) {
     let cursor = '0';

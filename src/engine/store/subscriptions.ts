@@ -1,16 +1,19 @@
 import type { LRUCache } from 'lru-cache';
 import type { Subscription } from '../../../actors/actor.js';
 
-/** Who gets an account's events, of one version: the id of the commit that changed it last, '' before the first. */
+/**
+ * The subscribers of an account's events, at one version: the id of the commit that changed it last, '' before the
+ * first.
+ */
 export type Subscriptions = { version: string; closed: boolean; endpoints: Map<string, Subscription> };
 
-/** Fields of the hash that keeps them. */
+/** Fields of the hash in which they are stored. */
 export const SUBSCRIPTIONS_VERSION = 'v';
 export const CLOSED_FIELD = 'closed';
 export const ENDPOINT_FIELD = 'e:';
 
 /**
- * The subscriptions of an account that never had an endpoint; also the guess where nothing is known, which the version
+ * The subscriptions of an account that never had an endpoint; also the guess for unknown ones, which the version check
  * proves.
  */
 const nobody = (): Subscriptions => ({ version: '', closed: false, endpoints: new Map() });
@@ -26,12 +29,15 @@ export function parseSubscriptions(stored: Record<string, string>): Subscription
   return found;
 }
 
-/** Whose deliveries a commit makes: what is known, as the commit's own writes change it one after the other. */
+/**
+ * The endpoints for which a commit makes deliveries: the known subscriptions, with the commit's own changes applied in
+ * order.
+ */
 export class Subscribers {
   readonly #known: LRUCache<string, Subscriptions> | undefined;
   readonly #present = new Map<string, Subscriptions>();
   readonly #changed = new Set<string>();
-  /** Versions that must still hold when the commit arrives, by account. */
+  /** The versions that must still hold when the commit arrives, by account. */
   readonly relied_on = new Map<string, string>();
   readonly delivered_to = new Set<string>();
 

@@ -4,44 +4,50 @@ import { PollPhase } from '../time/poll_phase.js';
 import { ENTRY_BYTES, type EntityVersion, readEntry } from './entity_version.js';
 import { addressOf } from './partitions.js';
 
-/** An answer from memory is at most so much older than the newest commit of another process (docs/architecture.md). */
+/**
+ * The most by which an answer from memory may be older than the newest commit of another process
+ * (docs/architecture.md).
+ */
 const MEMORY_AGE_MAX_MS = 250;
-/** Often enough that one beat may take a while and memory stays trusted. */
+/** The interval of beats: one beat may be late and memory stays trusted. */
 const BEAT_EVERY_MS = 100;
-/** A line on which so many beats got lost is given up: five seconds. */
+/** A line is given up after this number of lost beats: five seconds. */
 const BEATS_LOST_MAX = 50;
-/** Before another line is opened to a server that has told nothing on the last one. */
+/** The time before another line is opened to a server that has announced nothing on the last one. */
 const OPENS_AGAIN_MS = 1_000;
-/** Nobody has read for so many beats, a second: the process beats no more until somebody does. */
+/** After this number of beats without a read, a second, the process sends no beats until the next read. */
 const BEATS_UNUSED_MAX = 10;
 
-/** A server of Redis, with the partitions that it has. */
+/** A Redis server with its partitions. */
 export type TellingServer = { name: string; partitions: readonly number[] };
 
-/** Takes what arrives on a line, in the order in which Redis sent it. */
+/** Receives the messages of a line, in the order in which Redis sent them. */
 export type TellingListener = {
   /** Versions that were committed, as commit.lua writes them. */
   versions(told: Buffer): void;
   /** A beat of this process. */
   beat(number: number): void;
-  /** Nothing more is heard. */
+  /** Called when the line has ended. */
   lost(): void;
 };
 
-/** How versions and beats travel. */
+/** The transport of versions and beats. */
 export interface Tellings {
   servers(): TellingServer[];
-  /** Resolves when everything that is committed from now on in the partitions of this server is heard. */
+  /** Resolves when all later commits in the partitions of this server are heard. */
   listen(server: TellingServer, listener: TellingListener): Promise<{ close(): void }>;
-  /** Publishes a beat where commits of these partitions are made. Rejects where they may be made elsewhere. */
+  /** Publishes a beat on the server that commits to these partitions. Rejects if commits may be made elsewhere. */
   beat(server: TellingServer, number: number): Promise<void>;
 }
 
-/** The memory that is told. It asks whether it may be trusted, and is told why not: neither can be made without the other. */
+/**
+ * The memory that is told. It asks whether it may be trusted, and is told if not: neither can be made without the
+ * other.
+ */
 export type ToldMemory = {
-  /** Any process has committed this version, this one too. */
+  /** Called when any process has committed this version, this process included. */
   tell(address: Address, version: EntityVersion): void;
-  /** Commits may have been missed: from now on nothing is known of what was read before. */
+  /** Called when commits may have been missed: nothing read before is certain any more. */
   invalidateCache(): void;
 };
 
@@ -51,9 +57,9 @@ type ToldVersionsDeps = {
 };
 
 /**
- * Knows whether this process has been told of what others have committed. Redis tells of each commit on a line of its own
- * (docs/architecture.md, "Memory and storage"). The process publishes beats the way commits go; a beat that comes back
- * proves that all that was committed before it was sent has been told.
+ * Knows whether this process has been told of other processes' commits. Redis announces each commit on a line of its
+ * own (docs/architecture.md, "Memory and storage"). The process publishes beats the way commits go; a returned beat
+ * proves that all commits before it have been announced.
  */
 export class ToldVersions {
   readonly #deps: ToldVersionsDeps;
@@ -71,17 +77,17 @@ export class ToldVersions {
     this.#poll = deps.poll ?? new PollPhase();
   }
 
-  /** The memory that asks here; it says so before it asks. */
+  /** Connects the memory that asks here; it must be connected before it asks. */
   tellTo(memory: ToldMemory): void {
     this.#memory = memory;
   }
 
-  /** Whether all has been handled that had been told when the present request came. */
+  /** Whether all announcements have been handled that had come before the present request. */
   get is_handled(): boolean {
     return this.#poll.is_over;
   }
 
-  /** Resolves when all has been handled that has been told by now. */
+  /** Resolves when all announcements so far have been handled. */
   handled(): Promise<void> {
     return this.#poll.over();
   }
@@ -155,14 +161,14 @@ type LineDeps = Pick<ToldVersionsDeps, 'tellings'> & {
   onClose(has_told: boolean): void;
 };
 
-/** A line to one server. It is of use from the first beat that comes back until something may be missed. */
+/** A line to one server. It is usable from the first returned beat until a message may be missed. */
 class Line {
   readonly server: TellingServer;
   readonly #deps: LineDeps;
-  /** When each beat was sent that has not come back, by its number. */
+  /** The send time of each outstanding beat, by its number. */
   readonly #sent = new Map<number, number>();
   #beats = 0;
-  /** All that was committed before is handled; null while no beat has come back. */
+  /** The time before which all commits are handled; null until a beat has come back. */
   #told_until_ms: number | null = null;
   #listening: { close(): void } | null = null;
   #is_closed = false;
@@ -223,7 +229,7 @@ class Line {
     }
   }
 
-  /** Of each entity: the length of its key as two bytes, the key, the version as it is stored. */
+  /** For each entity: the length of its key as two bytes, the key, the version as stored. */
   #hear(told: Buffer): void {
     for (let at = 0; at < told.length; ) {
       const end = at + 2 + (told.length < at + 2 ? told.length : told.readUInt16BE(at));
