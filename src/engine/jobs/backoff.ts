@@ -3,9 +3,9 @@ import { backoffAfter } from '../../domain/backoff.js';
 type Retry = { again_at_ms: number; failures: number };
 
 /**
- * Remembers what failed, and until when it is left alone: each time twice as long, up to a bound. Workers that take the
- * first few of what is due step over it meanwhile, so that it delays nothing else. Beyond `kept_max` the oldest is
- * forgotten, and tried again at once.
+ * Remembers failed items and the time until which each is skipped: twice as long after each failure, up to a bound.
+ * Workers that take the first few due items skip them meanwhile, so that they delay nothing else. Beyond `kept_max` the
+ * oldest is forgotten, and tried again at once.
  */
 export class Backoff {
   readonly #waiting = new Map<string, Retry>();

@@ -2,7 +2,7 @@ import { randomBytes } from '../random/random.js';
 
 const BYTES = 12;
 
-/** By which a job knows who has it. */
+/** A new token that identifies the holder of a job's claim. */
 export function newClaimToken(): string {
   return Buffer.from(randomBytes(BYTES)).toString('base64url');
 }

@@ -3,19 +3,19 @@ import { isRetryable, type Store, type TimedQueue } from '../store/store.js';
 import { Backoff } from './backoff.js';
 import { ALL_PARTITIONS, type DuePoll } from './due_poll.js';
 
-/** Who asks for work finds what another process has left there after this. */
+/** The time after which a request for work finds what another process has left in a partition. */
 const SWEPT_FRESH_MS = 1_000;
 const READ_AT_ONCE = 50;
-/** Reads of one partition while all of it is skipped. */
+/** The most reads of one partition while all its members are skipped. */
 const STEPS_MAX = 200;
 /** A member that failed, for example a quarantined entity, is skipped for this long. */
 const RETRY = { first_ms: 2_000, max_ms: 60_000, kept_max: 100_000 };
-/** A member that has to wait for others is looked at again after this. */
+/** A member that has to wait for others is tried again after this time. */
 const REST = { first_ms: 2_000, max_ms: 2_000, kept_max: 10_000 };
-/** Members of one partition that operators are shown. */
+/** The most members of one partition that operators are shown. */
 const SHOWN_MAX = 100;
 
-/** A member of a queue that is due. `name`: what it is skipped by while it fails. */
+/** A due member of a queue. `name`: the key under which it is skipped while it fails. */
 export type DueMember = { partition: number; name: string };
 
 export type DueMembersDeps = {
@@ -28,18 +28,18 @@ export type DueMembersDeps = {
 export type DueMembersOptions<Member extends DueMember = DueMember> = {
   /** Where members wait, in the order in which they are due. Those of an index end with the id of an entity. */
   queue: TimedQueue;
-  /** Logged with an error that is not `NotNow` and not of storage that is away. */
+  /** Logged with every error except `NotNow` and unavailable storage. */
   complaint: string;
   /** Finds members of a partition in another way than by their names in the queue. */
   find?: (partition: number, now_ms: number, skips: (name: string) => boolean) => Promise<Member[]>;
 };
 
-/** Thrown where nothing can be done with a member now; it is looked at again after a while. */
+/** Thrown if nothing can be done with a member now; the member is tried again after a while. */
 export class NotNow extends Error {
   override name = 'NotNow';
 }
 
-/** Finds the members of a queue that are due. One that failed delays no other: it is skipped for a while. */
+/** Finds the due members of a queue. A member that failed delays no other: it is skipped for a while. */
 export class DueMembers<Member extends DueMember = DueMember> {
   readonly poll: DuePoll;
   readonly queue: TimedQueue;
@@ -60,23 +60,23 @@ export class DueMembers<Member extends DueMember = DueMember> {
     this.queue = options.queue;
   }
 
-  /** Something of this member may be due. */
+  /** Notes that this member may have something due. */
   offer(name: string): void {
     this.offerPartitions([partitionOfId(name)]);
   }
 
-  /** Something may be due in these partitions. */
+  /** Notes that these partitions may have something due. */
   offerPartitions(partitions: readonly number[]): void {
     for (const partition of partitions) this.#hot.add(partition);
     this.onOffer();
   }
 
-  /** Leaves this member alone for a moment; those behind it come first. */
+  /** Skips this member for a moment; those behind it come first. */
   rest(name: string): void {
     this.#resting.failed(name, this.#deps.now());
   }
 
-  /** Ends the rest of this member. */
+  /** Ends the skipping of this member. */
   wake(name: string): void {
     this.#resting.succeeded(name);
     this.offer(name);
@@ -88,7 +88,9 @@ export class DueMembers<Member extends DueMember = DueMember> {
     for (const partition of await this.poll.due(this.queue)) this.#hot.add(partition);
   }
 
-  /** Members that are due, as far as it is known where some are. A partition that has none is left alone until it is offered. */
+  /**
+   * Due members of the partitions known to have some. A partition without any is not read again until it is offered.
+   */
   async due(): Promise<Member[]> {
     const found = await Promise.all([...this.#hot].map((partition) => this.#dueIn(partition)));
     return found.flat();
@@ -119,7 +121,7 @@ export class DueMembers<Member extends DueMember = DueMember> {
     return [];
   };
 
-  /** Claims up to `limit` jobs of members that are due. `left`: how many more are wanted. */
+  /** Claims up to `limit` jobs of due members. `left`: the number of jobs still wanted. */
   async claim<Work>(limit: number, claimOf: (name: string, left: number) => Promise<Work[]>): Promise<Work[]> {
     const claimed: Work[] = [];
     if (this.#hot.size === 0 && performance.now() - this.#swept_ms > SWEPT_FRESH_MS) await this.sweep();
@@ -132,7 +134,7 @@ export class DueMembers<Member extends DueMember = DueMember> {
     return claimed;
   }
 
-  /** Does something with a member. Null where that failed; then the member is left alone for a while. */
+  /** Works on a member. Null if that failed; the member is then skipped for a while. */
   async tryOn<T>(name: string, work: () => Promise<T>): Promise<T | null> {
     try {
       const done = await work();
@@ -145,13 +147,13 @@ export class DueMembers<Member extends DueMember = DueMember> {
     }
   }
 
-  /** Logs an error that does not pass by itself. */
+  /** Logs an error that is not temporary. */
   complain(error: unknown): void {
     const { log } = this.#deps;
     if (!(error instanceof NotNow || isRetryable(error))) log.error({ err: error }, this.#options.complaint);
   }
 
-  /** Names of members, due or not, those that are due first; for operators. */
+  /** Names of members, due or not, the earliest first; for operators. */
   async list(): Promise<string[]> {
     const page = { descending: false, limit: SHOWN_MAX };
     const rows = await Promise.all(

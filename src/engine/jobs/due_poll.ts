@@ -6,16 +6,19 @@ import { type DueQueue, isRetryable, type Store } from '../store/store.js';
 import { every } from '../time/periodic_timer.js';
 
 const TICK_MS = 1_000;
-/** The same where nothing is known to fall due before. */
+/** The interval of ticks while nothing is known to fall due before. */
 const IDLE_TICK_MS = 2_000;
 /** A partition in which something stays due is asked again after a worker's interval, whichever tick that meets. */
 const HALF_TICK_MS = TICK_MS / 2;
-/** Own partitions are asked so rarely, where nothing is known to fall due before: others make something due there as well. */
+/**
+ * The interval at which own partitions are asked if nothing is known to fall due before: other processes make something
+ * due there as well.
+ */
 const OWN_EVERY_MS = 5_000;
-/** Partitions of other processes are asked so rarely, or so many times as rarely as a worker wants its own. */
+/** The interval at which partitions of other processes are asked, or this multiple of a worker's own interval. */
 const OTHERS_EVERY_MS = 15_000;
 const OTHERS_TIMES = 4;
-/** The owner of a partition has so long to see to what fell due there. */
+/** The time that the owner of a partition has to work on what fell due there. */
 const OTHERS_LATE_MS = 5_000;
 
 const NONE: readonly number[] = [];
@@ -29,10 +32,10 @@ type DuePollDeps = {
 };
 
 type Look = (partitions: readonly number[]) => void;
-/** `queue`: null where all partitions are looked at. */
+/** `queue`: null if all partitions are looked at. */
 type Polled = { queue: DueQueue | null; every_ms: number; look: Look };
 
-/** A queue that a worker polls, and when its own partitions are asked next by what is known of them. */
+/** A queue that a worker polls, and the known time of the next question to each own partition. */
 class PolledQueue {
   readonly queue: DueQueue;
   readonly every_ms: number;
@@ -46,25 +49,25 @@ class PolledQueue {
     this.look = look;
   }
 
-  /** Not later than the first partition is asked; 0 at first, when all are. */
+  /** At or before the time of the first question to a partition; 0 at first, when all are asked. */
   get first_ms(): number {
     return this.#first_ms;
   }
 
-  /** The partition is asked at this time, or before. */
+  /** Sets this time, unless an earlier one is set, for the next question to the partition. */
   askAt(partition: number, at_ms: number): void {
     if (at_ms < (this.#next_ms[partition] as number)) this.#next_ms[partition] = at_ms;
     if (at_ms < this.#first_ms) this.#first_ms = at_ms;
   }
 
-  /** Takes all of these. None is asked from now on but what is noted. */
+  /** Takes all these partitions. After this, a partition is asked only if a time is noted for it. */
   takeAll(partitions: readonly number[]): readonly number[] {
     this.#next_ms.fill(Number.POSITIVE_INFINITY);
     this.#first_ms = Number.POSITIVE_INFINITY;
     return partitions;
   }
 
-  /** Takes those that are to be asked by now; none of them is asked from now on but what is noted. */
+  /** Takes the partitions to be asked by now; each is asked again only if a time is noted for it. */
   takeDue(partitions: readonly number[], now_ms: number): readonly number[] {
     if (this.#first_ms > now_ms) return NONE;
     const taken = partitions.filter((partition) => (this.#next_ms[partition] as number) <= now_ms);
@@ -80,10 +83,10 @@ class PolledQueue {
 type Question = { asked: PolledQueue; queue: DueQueue; partitions: readonly number[]; are_own: boolean };
 
 /**
- * Finds out for all workers of a process in which partitions something is due. It knows of each own partition when the first
- * of what waits there falls due: from its last answer, and from what this process commits. So it asks when something is
- * due, and rarely beside that, for what others have made due; partitions of others it asks still more rarely. A wrong view
- * of who owns what, or of when something is due, costs time and nothing else.
+ * Finds out for all workers of a process in which partitions something is due. For each own partition it knows when the
+ * first waiting item falls due: from the last answer, and from this process' commits. So it asks when something is due,
+ * and otherwise rarely, for what other processes have made due; it asks partitions of other processes still more
+ * rarely. A wrong view of the owners, or of the due times, costs only time.
  */
 export class DuePoll {
   readonly #deps: DuePollDeps;
@@ -93,7 +96,7 @@ export class DuePoll {
   #owners: readonly string[] | undefined;
   #own: readonly number[] = [];
   #others: readonly number[] = ALL_PARTITIONS;
-  /** Processes look at partitions of others at times of their own. */
+  /** Each process looks at partitions of others at its own times. */
   readonly #others_from_ms = Math.floor(randomFraction() * (OTHERS_EVERY_MS / TICK_MS)) * TICK_MS;
   /** The time of the last tick. */
   #ticked_ms: number | null = null;
@@ -115,7 +118,7 @@ export class DuePoll {
     await this.#asking;
   }
 
-  /** Asks about the partitions that are to be asked by now, unless that is being done. Never rejects. */
+  /** Asks about the partitions to be asked by now, unless that is in progress. Never rejects. */
   tick(): Promise<void> {
     this.#asking ??= this.#tick().finally(() => {
       this.#asking = null;
@@ -124,7 +127,7 @@ export class DuePoll {
     return this.#asking;
   }
 
-  /** From now on `look` is told where something is due, until what this gives is called. */
+  /** Calls `look` with the partitions in which something is due, until the returned function is called. */
   add({ queue, every_ms, look }: Polled): () => void {
     if (queue === null) {
       const polled = { queue, every_ms, look };
@@ -136,7 +139,10 @@ export class DuePoll {
     return () => void this.#queues.delete(polled);
   }
 
-  /** Something in a queue falls due then; where it is due already, a worker of this process has been told of it. */
+  /**
+   * Notes that something in a queue falls due at this time. If it is due already, a worker of this process has been
+   * told of it.
+   */
   note(queue: DueQueue, partition: number, at_ms: number): void {
     const now_ms = this.#deps.now();
     for (const polled of this.#queues) {
@@ -146,7 +152,7 @@ export class DuePoll {
     }
   }
 
-  /** All partitions where something is due now; where that can't be told, all. Never rejects. */
+  /** All partitions in which something is due now; all partitions if storage does not answer. Never rejects. */
   async due(queue: DueQueue | null): Promise<readonly number[]> {
     if (queue === null) return ALL_PARTITIONS;
     const { store, now } = this.#deps;
@@ -182,7 +188,7 @@ export class DuePoll {
     if (questions.length > 0) await this.#ask(questions);
   }
 
-  /** Every second while something falls due before the next tick would come. */
+  /** Ticks every second if something falls due before the next idle tick. */
   #tickAsNeeded(): void {
     if (this.#stopTicking === null) return;
     let first_ms = Number.POSITIVE_INFINITY;
@@ -220,7 +226,7 @@ export class DuePoll {
     }
   }
 
-  /** Partitions that are new here are asked at once. */
+  /** Partitions that are new to this process are asked at once. */
   #readOwnership(): void {
     const { ownership } = this.#deps;
     const { owners } = ownership;
@@ -240,7 +246,7 @@ export class DuePoll {
   }
 }
 
-/** Whether a multiple of this interval passed between these times; true at every tick, where it is that short. */
+/** Whether a multiple of this interval passed between these times; always true for an interval as short as a tick. */
 function hasPassed(every_ms: number, since_ms: number, now_ms: number): boolean {
   return every_ms <= TICK_MS || Math.floor(since_ms / every_ms) !== Math.floor(now_ms / every_ms);
 }

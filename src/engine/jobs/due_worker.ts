@@ -4,21 +4,21 @@ import { NoPlace, SharedPool } from '../pools/shared_pool.js';
 import { type DueMember, DueMembers, type DueMembersDeps, type DueMembersOptions } from './due_members.js';
 import { SerialTask } from './serial_task.js';
 
-/** A request waits at most so long for what it has caused. */
+/** The most time that a request waits for the work it has caused. */
 const OFFER_WAIT_MAX_MS = 2_000;
-/** One part in so many of the places is free before more is looked for. */
+/** The share of places, one in this number, that must be free before more work is looked for. */
 const REFILLED_PARTS = 8;
 
 export type DueWorkerOptions = {
-  /** Members that fall due, or that other processes have left, are found after this. */
+  /** The interval at which members are found that fall due, or that other processes have left. */
   every_ms: number;
   /** The number of members that are worked on at a time. */
   at_once: number;
-  /** The number of members that are worked on after one look at the clock; the others wait for the next. */
+  /** The number of members that are worked on after one reading of the clock; the others wait for the next. */
   round_max?: number;
   /** The time for which offered members gather before they are worked on. */
   gather_ms?: number;
-  /** Called when nothing is left to do in this round. Never rejects. */
+  /** Called when a round has nothing left to do. Never rejects. */
   onIdle?: () => Promise<void> | void;
 };
 
@@ -26,17 +26,17 @@ export type DueWorkerOptions = {
 export type DueWork<Member extends DueMember = DueMember> = DueMembersOptions<Member> & DueWorkerOptions;
 
 /**
- * Does something that is due for a member. False where nothing could be done: the member rests until it is found again. A
- * member for which this throws is skipped for a while.
+ * Does the due work of a member. False if nothing could be done: the member rests until it is found again. A member for
+ * which this throws is skipped for a while.
  */
 export type WorkOn<Member extends DueMember = DueMember> = (member: Member, signal: AbortSignal) => Promise<unknown>;
 
-/** How many members were worked on, by how that ended. */
+/** The number of members worked on, by outcome. */
 export type DueCounts = { done: number; nothing: number; failed: number };
 
 /**
- * The loop of a worker: does what is due for members of a queue, a few at a time, until nothing is. All that an account has
- * lies in one partition: partitions take turns, and none has the last place.
+ * The loop of a worker: does the due work of a queue's members, a few at a time, until none is left. All items of an
+ * account are in one partition: partitions take turns, and none has the last place.
  */
 export class DueWorker<Member extends DueMember = DueMember> {
   readonly due: DueMembers<Member>;
@@ -46,14 +46,14 @@ export class DueWorker<Member extends DueMember = DueMember> {
   readonly #workOn: WorkOn<Member>;
   readonly #look = new SerialTask(() => this.#begin());
   readonly #stopping = new AbortController();
-  /** Members with something due, and what is done for them. */
+  /** Members with due work, and the function that does it. */
   readonly #under_way = new Map<string, Promise<void>>();
   readonly #offered = new Set<Promise<unknown>>();
   #gathering: NodeJS.Timeout | null = null;
   #stopPolling = () => {};
   #resting: Promise<void> = Promise.resolve();
   #round_left = 0;
-  /** Members that ended since more were looked for. What is read meanwhile may not show that. */
+  /** Members that ended since the last search began. The result of that search may still list them. */
   readonly #ended = new Set<string>();
 
   constructor(due: DueMembers<Member>, options: DueWorkerOptions, workOn: WorkOn<Member>) {
@@ -91,7 +91,7 @@ export class DueWorker<Member extends DueMember = DueMember> {
     return this.#stopping.signal.aborted;
   }
 
-  /** Tells those in progress to end; resolves when they have. Never rejects. */
+  /** Tells the work in progress to end; resolves when it has. Never rejects. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     if (this.#gathering !== null) clearTimeout(this.#gathering);
@@ -101,7 +101,7 @@ export class DueWorker<Member extends DueMember = DueMember> {
     await this.#resting;
   }
 
-  /** There may be something to do for this member. */
+  /** Notes that this member may have something to do. */
   offer(name: string): void {
     this.due.offer(name);
   }
@@ -118,7 +118,9 @@ export class DueWorker<Member extends DueMember = DueMember> {
     waiting.abort();
   }
 
-  /** Does all that is due, to the end, or a round of it; for the test clock. Gives for how many members. Never rejects. */
+  /**
+   * Does all due work, to the end or for one round; for the test clock. Returns the number of members. Never rejects.
+   */
   async look(): Promise<number> {
     const { counts } = this;
     const done_before = counts.done;
@@ -157,7 +159,7 @@ export class DueWorker<Member extends DueMember = DueMember> {
     this.#gathering.unref();
   }
 
-  /** Begins with what is due and not under way. Never rejects. */
+  /** Starts the due work that is not in progress. Never rejects. */
   async #begin(): Promise<void> {
     this.#ended.clear();
     try {
@@ -188,7 +190,7 @@ export class DueWorker<Member extends DueMember = DueMember> {
     else if (!this.#look.is_running) this.#tellIdle();
   }
 
-  /** Looks for what fell due meanwhile, such as the next of what was done here, as soon as enough places are free. */
+  /** Looks for newly due members, such as the next item of a finished one, as soon as enough places are free. */
   #mayRefill(): boolean {
     if (this.is_stopping || this.#round_left <= 0 || this.places.counts.waiting > 0) return false;
     return this.#under_way.size === 0 || this.#ended.size >= this.#options.at_once / REFILLED_PARTS;

@@ -18,18 +18,18 @@ type EngineResult<Result> = Omit<Result, 'claim' | 'digest'>;
 
 type EngineWork<Work extends ClaimedWork, Result extends JobResult> = DueWorkerOptions & {
   jobs: Pick<JobQueue<Work, Result, unknown>, 'due' | 'claimOf' | 'prolong' | 'publish' | 'failed' | 'release'>;
-  /** Counts jobs by how they ended. */
+  /** Counts jobs by outcome. */
   ended: Counter;
   log: Pick<Logger, 'warn'>;
   /** Logged with a failure. */
   failed_text: string;
   onFailure?(code: string): void;
   run(work: Work, signal: AbortSignal): Promise<EngineOutcome<EngineResult<Result>>>;
-  /** Why a result that is not what a result may be counts as failed. */
+  /** The reason for which an invalid result counts as failed. */
   badResult(refusal: Refusal, result: EngineResult<Result>): EngineJobFailure;
 };
 
-/** The built-in worker of a kind of job: runs an engine on each job that is due, and publishes what it made. */
+/** The built-in worker of a kind of job: runs an engine on each due job, and publishes its result. */
 export function engineWorker<Work extends ClaimedWork, Result extends JobResult>(
   kind: EngineWork<Work, Result>,
 ): DueWorker {

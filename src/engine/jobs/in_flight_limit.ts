@@ -1,18 +1,21 @@
-/** Of one account. */
+/** The most waiting members of one account. */
 const WAITING_MAX = 1_000;
 
 type InFlightLimitDeps = {
   now: () => number;
   per_account_max: number;
-  /** Leaves a member alone until one of its account's jobs is over; `wake` ends that. */
+  /** Skips a member until one of its account's jobs has ended; `wake` ends that. */
   rest: (member: string) => void;
   wake: (member: string) => void;
 };
 
-/** Counts the jobs of each account that this process handed out and that are not done. An account at its limit waits until one is. */
+/**
+ * Counts the jobs of each account that this process has handed out and that are not done. An account at its limit waits
+ * until one is done.
+ */
 export class InFlightLimit {
   readonly #deps: InFlightLimitDeps;
-  /** When the leases of an account's jobs end. */
+  /** The ends of the leases of an account's jobs. */
   readonly #jobs = new Map<string, Map<string, number>>();
   readonly #waiting = new Map<string, Set<string>>();
 
@@ -24,7 +27,7 @@ export class InFlightLimit {
     return [...this.#jobs.keys()].reduce((sum, account_id) => sum + this.#countOf(account_id), 0);
   }
 
-  /** False where the account is at its limit; `member` is looked at again when one of its jobs is over. */
+  /** False if the account is at its limit; `member` is tried again when one of its jobs has ended. */
   hasRoom(account_id: string, member: string): boolean {
     if (this.#countOf(account_id) < this.#deps.per_account_max) return true;
     this.#deps.rest(member);
@@ -43,7 +46,7 @@ export class InFlightLimit {
     for (const jobs of this.#jobs.values()) if (jobs.has(job)) jobs.set(job, until_ms);
   }
 
-  /** A job is over. Wakes members of its account that waited for this. */
+  /** Notes the end of a job. Wakes members of its account that waited for this. */
   forget(job: string): void {
     for (const [account_id, jobs] of this.#jobs) {
       if (!jobs.delete(job)) continue;

@@ -2,7 +2,7 @@ const HOUR_MS = 3_600_000;
 const KEPT_MAX = 1_000;
 const KINDS_MAX = 20;
 
-/** Keeps what happened in the last hour: the last thousand. */
+/** Keeps the events of the last hour, at most a thousand. */
 class RecentEvents<Event> {
   readonly #now: () => number;
   readonly #kept: { at_ms: number; event: Event }[] = [];
@@ -26,7 +26,7 @@ class RecentEvents<Event> {
   }
 }
 
-/** Tries that failed since one succeeded last. */
+/** Failed tries since the last success. */
 export type Failing = { since_ms: number; tries: number; code: string; engine: string | null };
 export type RecentFailure = { code: string; tries: number; last_at_ms: number };
 
@@ -45,7 +45,7 @@ export class JobActivity<Result> {
     this.#failed = new RecentEvents(now);
   }
 
-  /** `instead`: why the engine that was to do it did not. */
+  /** `instead`: the reason for which the intended engine did not do it. */
   published(result: Result, instead?: { code: string; engine: string }): void {
     if (instead === undefined) this.#failing = null;
     else this.failed(instead.code, instead.engine);
@@ -58,12 +58,12 @@ export class JobActivity<Result> {
     this.#failed.add(code);
   }
 
-  /** Work that nobody does any more, and why. */
+  /** Notes a job that nobody does any more, with the reason. */
   dropped(reason: string): void {
     this.#dropped.add(reason);
   }
 
-  /** Null also where nothing was tried any more for longer than any pause between tries. */
+  /** Null also if nothing was tried for longer than the longest pause between tries. */
   get failing(): Failing | null {
     return this.#now() - this.#failed.last_ms > 2 * HOUR_MS ? null : this.#failing;
   }

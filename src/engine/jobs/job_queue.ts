@@ -7,7 +7,7 @@ import { JobActivity } from './job_activity.js';
 
 export const NO_JOB = refuse('NOT_FOUND', 'There is no such job.');
 
-/** A claimed job. `claim` is a secret between the server and who holds it. */
+/** A claimed job. `claim` is a secret between the server and the holder. */
 export type ClaimedWork = {
   job: string;
   claim: string;
@@ -17,7 +17,7 @@ export type ClaimedWork = {
   account_id: string;
 };
 
-/** The result of a job. `digest`: over all that the worker said; the same again gets the same answer. */
+/** The result of a job. `digest`: over the worker's whole answer; the same answer again gets the same reply. */
 export type JobResult = { claim: string; digest: string };
 
 /** The entity that holds a job, and the job's number there. */
@@ -40,8 +40,8 @@ type JobQueueKind = {
 };
 
 /**
- * Hands jobs of one kind to workers, here or on the operator port, and takes their results. Which job is whose, entities
- * decide; this knows where to ask, and how many jobs of an account are in flight.
+ * Hands jobs of one kind to workers, here or on the operator port, and takes their results. Entities decide who holds a
+ * job; this queue knows which entities to ask, and how many jobs of an account are in flight.
  */
 export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResult, Tally, Kept = Tally> {
   readonly due: DueMembers;
@@ -60,7 +60,7 @@ export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResul
     this.#in_flight = new InFlightLimit({ now, per_account_max, rest, wake });
   }
 
-  /** The next job of an entity, or null when none is due. Throws where nothing of it can be done now. */
+  /** The next job of an entity, or null if none is due. Throws if none of its jobs can be done now. */
   abstract claimOf(entity_id: string, lease_ms: number): Promise<Work | null>;
   protected abstract publishJob(job: JobName, result: Result): Promise<Tally>;
   protected abstract messagesOf(job: JobName, token: string): JobMessages;
@@ -70,7 +70,7 @@ export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResul
     return this.#in_flight.size;
   }
 
-  /** Claims up to `limit` jobs, which nobody else gets for `lease_ms`. */
+  /** Claims up to `limit` jobs, which no other worker gets for `lease_ms`. */
   claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<Work[]> {
     return this.due.claim(limit, async (entity_id) => {
       const work = await this.claimOf(entity_id, lease_ms);
@@ -78,7 +78,7 @@ export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResul
     });
   }
 
-  /** The claim holds for so long from now on. */
+  /** Extends the claim by this time from now. */
   async prolong(name: string, claim: string, lease_ms: number): Promise<Lease> {
     const job = this.parse(name);
     if (job === null) throw new Refused(NO_JOB);
@@ -108,7 +108,10 @@ export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResul
     this.over(job);
   }
 
-  /** False where the account has as many jobs in flight as it may; the entity is asked again when one of these is over. */
+  /**
+   * False if the account has reached its limit of jobs in flight; the entity is asked again when one of these has
+   * ended.
+   */
   protected hasRoom(account_id: string, entity_id: string): boolean {
     return this.#in_flight.hasRoom(account_id, entity_id);
   }
@@ -119,7 +122,7 @@ export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResul
     return work;
   }
 
-  /** A job is in nobody's hands any more; its entity may have another. */
+  /** Notes that no worker holds a job any more; its entity may have another. */
   protected over(job: JobName): void {
     this.#in_flight.forget(this.nameOf(job));
     this.due.offer(job.entity_id);

@@ -11,7 +11,7 @@ const PUBLISH_PAUSE_MS = 1_000;
 
 export const LEASE_MS = 30_000;
 
-/** Prolongs a lease now and then while the work goes on. */
+/** Extends a lease now and then while the work continues. */
 export async function prolonging<T>(prolong: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
   // A lease that is lost shows when the result is published.
   const timer = setInterval(() => void prolong().catch(() => {}), PROLONG_EVERY_MS);
@@ -22,7 +22,7 @@ export async function prolonging<T>(prolong: () => Promise<unknown>, work: () =>
   }
 }
 
-/** Publishes a result; while storage is away, several times. */
+/** Publishes a result; while storage is away, tries several times. */
 export async function persisting<T>(publish: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -36,16 +36,16 @@ export async function persisting<T>(publish: () => Promise<T>, signal: AbortSign
 
 type QueueWork = Omit<DueWork, 'queue' | 'find'> & {
   queue: QueueName;
-  /** A leased member that is not removed comes back after this, here or elsewhere. */
+  /** A leased member that is not removed is due again after this time, here or elsewhere. */
   lease_ms: number;
 };
 
-/** Something of a queue, leased. `content`: as it was put there. */
+/** A leased item of a queue. `content`: as it was put there. */
 export type LeasedMember<Content> = DueMember & { content: Content };
 
 /**
- * A worker of a queue of the store: leases each member, and removes it once the function gives 'done'. Of anything else, and
- * where it throws, the lease ends.
+ * A worker of a queue of the store: leases each member, and removes it when the function returns 'done'. If it returns
+ * anything else or throws, the lease ends.
  */
 export function queueWorker<Content>(
   deps: DueMembersDeps & { members: Pick<ClusterView, 'id'> },

@@ -1,6 +1,6 @@
 /**
- * Runs a task one at a time, whenever somebody asks. Whoever asks during a run gets the next one, which all of them share:
- * the present run may have passed what fell due since it began.
+ * Runs a task one at a time, on request. Requests during a run share the next run: the present one may have passed what
+ * fell due since it began.
  */
 export class SerialTask<Found> {
   readonly #begin: () => Promise<Found>;
@@ -11,7 +11,7 @@ export class SerialTask<Found> {
     this.#begin = begin;
   }
 
-  /** Resolves when no run is in progress and none follows. Never rejects. */
+  /** Resolves when no run is in progress and none is waiting. Never rejects. */
   async stop(): Promise<void> {
     while (this.#present !== null) await (this.#next ?? this.#present).catch(() => {});
   }
