@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ArrivingBytes, BlobExpectation, BlobRefusal } from './blob_store.js';
 
-/** Bodies as they arrive, held against their announcement. */
+/** Request bodies, checked against their announced size and hash. */
 
 type VerifiedPart = { bytes: Buffer } | { reason: BlobRefusal };
 
 /**
- * Parts as they arrive, each one late: the last comes only when all of them are right; else a reason comes instead. After
- * a reason the stream is left where it was, neither read further nor destroyed: it may be a request to answer.
+ * Yields parts as they arrive, each delayed by one: the last part comes only if the whole body is right; otherwise a
+ * reason comes instead. After a reason the stream stays as it was, neither read further nor destroyed: it may be a
+ * request to answer.
  */
 export async function* verified(
   stream: ArrivingBytes,
@@ -45,7 +46,7 @@ export async function* verified(
   }
 }
 
-/** All of a small body, in memory. */
+/** A small body as a whole, in memory. */
 export async function gathered(
   stream: ArrivingBytes,
   expected: BlobExpectation,
@@ -59,7 +60,7 @@ export async function gathered(
   return { ok: true, bytes: parts.length === 1 && only !== undefined ? only : Buffer.concat(parts) };
 }
 
-/** Iterates what arrives without destroying the stream when left early. */
+/** Iterates the parts of a stream without destroying it on an early exit. */
 function partsOf(stream: ArrivingBytes): AsyncIterator<Buffer> {
   if (stream instanceof Readable) return stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   return stream[Symbol.asyncIterator]();

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { isId, partitionOfId } from '../../domain/ids.js';
 
-/** Where all audio of a partition's streams lies in the blob store. */
+/** The folder of all audio of a partition's streams in the blob store. */
 export function partitionFolder(partition: number): string {
   return partition.toString(16).padStart(2, '0');
 }
 
-/** Where all audio of a stream lies there. */
+/** The folder of all audio of a stream in the blob store. */
 export function streamFolder(stream_id: string): string {
   return `${partitionFolder(partitionOfId(stream_id))}/${stream_id}`;
 }
 
 /**
- * Where the audio of a stored chunk lies there. Its `place` is `container@offset`, in a segment or an object that holds
- * other chunks too, or the name of a blob of its own.
+ * The key of a stored chunk's audio. Its `place` is `container@offset`, in a segment or an object that holds other
+ * chunks too, or the name of a blob of its own.
  */
 export function audioKey(stream_id: string, { place, size_bytes }: { place: string; size_bytes: number }): string {
   return `${streamFolder(stream_id)}/${place}${place.includes('@') ? `-${size_bytes}` : ''}`;
@@ -43,12 +43,12 @@ export function newContainer(now_ms: number): string {
 export const ACCOUNT_FOLDERS = ['files', 'exports', 'imports'] as const;
 export type AccountFolder = (typeof ACCOUNT_FOLDERS)[number];
 
-/** Where all files, all parts of archives, or all pieces of imports, of an account lie there. */
+/** The folder of all files, archive parts or import pieces of an account. */
 export function accountFolder(of: AccountFolder, account_id: string): string {
   return `${partitionFolder(partitionOfId(account_id))}/${of}-${account_id}`;
 }
 
-/** Where a file of an account lies there. */
+/** The key of an account's file. */
 export function fileKey(account_id: string, file_id: string): string {
   return `${accountFolder('files', account_id)}/${file_id}`;
 }
@@ -56,7 +56,7 @@ export function fileKey(account_id: string, file_id: string): string {
 /** The part of an archive: its export, and the number of the try. Parts count from 0. */
 export type ArchivePart = { export_id: string; attempt: number; part: number };
 
-/** Where a part of an archive lies there. */
+/** The key of a part of an archive. */
 export function archiveKey(account_id: string, { export_id, attempt, part }: ArchivePart): string {
   return `${accountFolder('exports', account_id)}/${export_id}-${attempt}-${part}`;
 }
@@ -64,7 +64,7 @@ export function archiveKey(account_id: string, { export_id, attempt, part }: Arc
 /** A piece of a file that is imported. Pieces count from 0. */
 export type ImportPiece = { import_id: string; piece: number };
 
-/** Where a piece of an import lies there. */
+/** The key of a piece of an import. */
 export function importPieceKey(account_id: string, { import_id, piece }: ImportPiece): string {
   return `${accountFolder('imports', account_id)}/${import_id}-${piece}`;
 }
@@ -74,8 +74,8 @@ const ARCHIVE_NAME = /^([0-9a-f-]{36})-(\d{1,9})-(\d{1,9})$/;
 const PIECE_NAME = /^([0-9a-f-]{36})-(\d{1,9})$/;
 
 /**
- * The file, the part of an archive or the piece of an import that a key names; null for a key that none of `fileKey`,
- * `archiveKey` and `importPieceKey` has made.
+ * The file, archive part or import piece that a key names; null for a key that `fileKey`, `archiveKey` or
+ * `importPieceKey` did not make.
  */
 export function placeOfAccountKey(
   key: string,

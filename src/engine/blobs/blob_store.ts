@@ -1,8 +1,11 @@
-/** Where audio, files and archives lie. What a store must do is tested by `test/engine/blobs/blob_store_contract.ts`, for each store alike. */
+/**
+ * The store of audio, files and archives. `test/engine/blobs/blob_store_contract.ts` tests what a store must do, for
+ * each store alike.
+ */
 import type { Readable } from 'node:stream';
 import type { ChunkBytes } from './segment_record.js';
 
-/** Announced by the uploader; both must hold before anything is kept. */
+/** Announced by the uploader; size and hash must both match before anything is kept. */
 export interface BlobExpectation {
   size_bytes: number;
   /** 64 hex digits, either case. */
@@ -22,68 +25,72 @@ export interface ByteRange {
 }
 
 export interface OpenBlob {
-  /** Of the whole blob, also when a range was asked for. */
+  /** The size of the whole blob, also if a range was asked for. */
   size_bytes: number;
   /** Must be read to its end or destroyed. Empty when the range starts beyond the last byte. */
   stream: Readable;
 }
 
 /**
- * Keys are `partition/folder/name`, or name bytes among others (`placedBytes`); any other throws RangeError. A store that
- * fails throws, and no retry harms.
+ * Keys are `partition/folder/name`, or name bytes among others (`placedBytes`); any other throws RangeError. A store
+ * that fails throws, and a retry does no harm.
  */
 export interface BlobStore {
   /**
-   * Durable when it resolves with `ok`. Nothing is kept otherwise, and no more is read than shows that there are too
-   * many bytes. Puts of one key at once are allowed: the name holds one whole, verified content at any time.
+   * Durable when it resolves with `ok`; otherwise nothing is kept. Reads no more than is needed to see that there are
+   * too many bytes. Several puts of one key at once are allowed: the name holds one whole, verified content at any
+   * time.
    */
   put(key: string, stream: ArrivingBytes, expected: BlobExpectation): Promise<PutResult>;
   /**
    * Appends the bytes of chunks of one stream, whose hashes the caller has checked. Durable when it resolves with the
-   * place of each, which the caller keeps: the store does not know who has which. After a rejection some may be there,
-   * until the sweep.
+   * place of each chunk, which the caller keeps: the store does not know which chunk has which place. After a rejection
+   * some bytes may stay until the sweep.
    */
   append(chunks: readonly ChunkBytes[]): Promise<string[]>;
-  /** Null when there is no such blob. */
+  /** Null if there is no such blob. */
   open(key: string, range?: ByteRange): Promise<OpenBlob | null>;
   has(key: string): Promise<boolean>;
-  /** None of them is there any more, nor are their bytes in what else lies beside them; keys of nothing are fine. */
+  /** Removes these blobs and their bytes in containers shared with others; keys of missing blobs are allowed. */
   remove(keys: readonly string[]): Promise<void>;
-  /** Removes all keys below `partition` or `partition/folder`; nothing there is fine. */
+  /** Removes all keys below `partition` or `partition/folder`; an empty folder is allowed. */
   removeFolder(prefix: string): Promise<void>;
   /**
-   * Keys of blobs below a prefix as of removeFolder, or all, in no order; what comes or goes meanwhile may be missed. A
-   * bucket lists containers of appended bytes, which are in their streams' folders there.
+   * Keys of blobs below a prefix as in removeFolder, or all, unordered; keys that are added or removed meanwhile may be
+   * missed. A bucket lists containers of appended bytes, which are in their streams' folders there.
    */
   list(prefix?: string): AsyncIterable<string>;
-  /** First parts of keys below which anything may lie. */
+  /** First parts of all keys that may have blobs. */
   partitions(): Promise<string[]>;
-  /** Whose it is: the first name that it was ever claimed under, which it keeps. A name is as a part of a key. */
+  /**
+   * The owner of the store: the first name under which it was ever claimed, which it keeps. A name has the form of a
+   * part of a key.
+   */
   claim(name: string): Promise<string>;
   /**
-   * Removes a blob that has been there for so long, by the clock of whoever stamps it; one that was put again meanwhile
-   * is young and stays.
+   * Removes a blob of at least this age, by the clock that stamps it; a blob that was put again meanwhile is young and
+   * stays.
    */
   removeOlder(key: string, age_ms: number): Promise<'removed' | 'young' | 'absent'>;
   /**
-   * Removes what puts that never ended left behind, untouched for that long, below a prefix as of removeFolder or
-   * anywhere; resolves with how many there were.
+   * Removes the remains of unfinished puts, untouched for that long, below a prefix as in removeFolder or anywhere;
+   * resolves with their number.
    */
   sweepTemporary(older_than_ms: number, prefix?: string): Promise<number>;
   /**
-   * Removes appended bytes that nobody claims and that are older than that, where containers are not listed. Yields after
-   * each container how many chunks' bytes it removed.
+   * Removes appended bytes that no chunk claims and that are older than that, if containers are not listed. Yields
+   * after each container the number of chunks whose bytes it removed.
    */
   sweepAppended(older_than_ms: number, claims: AppendedClaims): AsyncIterable<number>;
-  /** Lets go of what it holds; nothing may be asked any more. */
+  /** Releases its resources; no call is allowed afterwards. */
   close(): Promise<void>;
 }
 
-/** Which of these places of a stream a chunk has, or may still have. */
+/** For each of these places of a stream, whether a chunk has it, or may still have it. */
 export type AppendedClaims = (stream_id: string, appended: readonly AppendedBytes[]) => Promise<boolean[]>;
 export type AppendedBytes = { source_chunk_ref: string; place: string };
 
-/** Bytes that are given out whole or in ranges. `etag`, without quotes, is another one whenever a byte is. */
+/** Bytes that are served whole or in ranges. `etag`, without quotes, changes whenever a byte does. */
 export interface ByteContent {
   size_bytes: number;
   etag: string;
@@ -97,24 +104,24 @@ export interface AnnouncedBody<Put> {
   size_bytes: number;
   /** 64 hex digits. */
   sha256: string;
-  /** It has come before: the same bytes again are welcome and not stored, other ones are refused. */
+  /** Whether it has come before: the same bytes again are accepted and not stored, other bytes are refused. */
   is_known: boolean;
   put: (body: ArrivingBytes, expected: BlobExpectation) => Promise<PutResult<Put>>;
 }
 
 /**
- * Stores the body of an upload, or rejects with a refusal: before it is read where that can be said. Null where it has
- * come before.
+ * Stores the body of an upload, or rejects with a refusal, if possible before the body is read. Null if it has come
+ * before.
  */
 export type TakeBody = <Put>(announced: AnnouncedBody<Put>) => Promise<Put | null>;
 
-/** The store did not do what it was asked, and may later: the device keeps its copy. */
+/** The store could not do what was asked, and may later: the device keeps its copy. */
 export class BlobStoreUnavailable extends Error {
   override name = 'BlobStoreUnavailable';
   readonly code = 'BLOB_STORE_UNAVAILABLE';
 }
 
-/** Where a store keeps whose it is; no key, since it has a dot. */
+/** The name under which a store keeps its owner; it is no key, since it has a dot. */
 export const OWNER_NAME = '.owner';
 /** Bodies up to this size are collected in memory and written at once; larger ones pass through in pieces. */
 export const SMALL_BLOB_BYTES_MAX = 1_048_576;
@@ -124,7 +131,10 @@ const KEY = new RegExp(`^${NAME}/${NAME}/${NAME}$`);
 const PART = new RegExp(`^${NAME}$`);
 const PREFIX = new RegExp(`^${NAME}(?:/${NAME})?$`);
 
-/** Throws RangeError unless `key` is that of a blob of its own. No dot can be in it, so it can neither climb nor be a temporary name. */
+/**
+ * Throws RangeError unless `key` is that of a blob of its own. A key has no dot, so it can neither leave its folder nor
+ * be a temporary name.
+ */
 export function checkKey(key: string): void {
   if (!isKey(key)) throw new RangeError('not a blob key');
 }
@@ -146,7 +156,10 @@ export function checkExpectation({ size_bytes, sha256_hex }: BlobExpectation): v
   if (!/^[0-9A-Fa-f]{64}$/.test(sha256_hex)) throw new RangeError('not a SHA-256 in hex');
 }
 
-/** The bytes that `range` means in a blob of that size, or null when there are none. Throws RangeError on no offsets. */
+/**
+ * The bytes of `range` in a blob of that size, or null if there are none. Throws RangeError if `range` has invalid
+ * offsets.
+ */
 export function resolveRange(
   size_bytes: number,
   { start = 0, end = size_bytes - 1 }: ByteRange,

@@ -6,14 +6,15 @@ const syncFile = promisify(fs.fsync);
 const closeFile = promisify(fs.close);
 
 /**
- * Makes names in directories durable. One fsync serves all who asked before it began; who comes while it runs waits
- * for the next, since the running one may have looked at the directory before their name was in it.
+ * Makes names in directories durable. One fsync serves all callers that asked before it began. A caller that asks
+ * during a run waits for the next one, since the running one may have read the directory before the caller's name was
+ * in it.
  */
 export class DirectorySync {
   readonly #directories = new Map<string, { next: Promise<void> | null; running: Promise<void> }>();
   readonly #syncNow: (directory: string) => Promise<void>;
 
-  /** `syncNow` stands in for the file system in tests. */
+  /** `syncNow` replaces the file system in tests. */
   constructor(syncNow = syncDirectory) {
     this.#syncNow = syncNow;
   }

@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 
 /** The operations that fail when a disk is full or broken; tests replace them. */
 export interface Disk {
-  /** Writes at an offset; may write less than all. Resolves with how many bytes. */
+  /** Writes at an offset; may write less than all. Resolves with the number of bytes. */
   write(fd: number, parts: Buffer[], at: number): Promise<number>;
-  /** Makes what was written to a file durable. */
+  /** Makes the written bytes of a file durable. */
   sync(fd: number): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export const DISK: Disk = {
   sync: syncFile,
 };
 
-/** Writes parts as they came, without a copy of them in one. A write may be short, on a full disk above all. */
+/** Writes parts as they came, without joining them. A write may be short, above all on a full disk. */
 export async function writeAll(
   disk: Disk,
   fd: number,

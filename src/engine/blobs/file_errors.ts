@@ -1,4 +1,4 @@
-/** Codes of a store that is full, broken or away: nothing is wrong with the request. */
+/** Codes of a store that is full, broken or away: the request itself is right. */
 const STORE_AWAY: readonly unknown[] = [
   'BLOB_STORE_UNAVAILABLE',
   'ENOSPC',

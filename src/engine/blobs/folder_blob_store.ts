@@ -44,23 +44,23 @@ const unlinkFile = promisify(fs.unlink);
 /** Pieces of a large body are gathered up to this size before they are written. */
 const PIECE_BYTES = 262_144;
 const KNOWN_DIRECTORIES_MAX = 10_000;
-/** The number of times that a put makes its directory again when somebody removes it meanwhile. */
+/** The number of times that a put makes its directory again if it is removed meanwhile. */
 const DIRECTORY_TRIES_MAX = 3;
-/** Where the segments are: no partition has such a name. */
+/** The folder of the segments: no partition has this name. */
 const SEGMENTS = 'segments';
 const TEMPORARY_NAME = /^\.[A-Za-z0-9_-]+\.tmp$/;
 
 export interface FolderBlobStoreOptions {
   /** The machine's wall clock, which also stamps files; never the clock that tests move. */
   machineMs?: () => number;
-  /** Hears of segments that are damaged. */
+  /** Called for damaged segments. */
   warn?: Warn;
-  /** Stands in for the file system in tests, which have smaller bounds as well. */
+  /** Replaces the file system in tests, which also use smaller bounds. */
   disk?: Partial<Disk>;
   segment_bytes_max?: number;
 }
 
-/** A store in `folder`, which is made when it isn't there. Processes may share a folder. */
+/** Opens a store in `folder`, which is made if it does not exist. Processes may share a folder. */
 export async function openFolderBlobStore(folder: string, options: FolderBlobStoreOptions = {}): Promise<BlobStore> {
   const store = new FolderBlobStore(path.resolve(folder), options);
   await store.begin();
@@ -72,7 +72,7 @@ class FolderBlobStore implements BlobStore {
   readonly #machineMs: () => number;
   readonly #disk: Disk;
   readonly #directory_sync = new DirectorySync();
-  /** Directories whose own name is durable, in the order they came to be known. */
+  /** Directories whose own name is durable, in the order in which they became known. */
   readonly #known = new Set<string>();
   readonly #segments: Segments;
 
@@ -306,7 +306,7 @@ class FolderBlobStore implements BlobStore {
 
 type NewFile = { path: string; fd: number; bytes: number };
 
-/** Lets go of a file that got no name. */
+/** Discards a file that got no name. */
 async function discard(file: NewFile | null): Promise<void> {
   if (file === null) return;
   await closeFile(file.fd);

@@ -19,7 +19,7 @@ async function* foldersIn(directory: string): AsyncGenerator<string> {
     if (entry.isDirectory() && isPart(entry.name)) yield path.join(directory, entry.name);
 }
 
-/** All files. Directories that go meanwhile are passed over. */
+/** All files. Directories that are removed meanwhile are skipped. */
 export async function* filesBelow(directory: string): AsyncGenerator<string> {
   const entries = await fs.promises.opendir(directory).catch(nullIfAbsent);
   if (entries === null) return;

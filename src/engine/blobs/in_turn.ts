@@ -1,6 +1,6 @@
-/** Runs tasks one after the other for each key, whatever becomes of those before; tasks of other keys run beside them. */
+/** Runs tasks one after the other for each key, even if earlier ones fail; tasks of other keys run in parallel. */
 export class InTurn {
-  /** The last task of each key that has one under way. */
+  /** The last task of each key that has one in progress. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {

@@ -2,7 +2,7 @@ import { gathered } from './arriving_body.js';
 import { streamFolder } from './blob_keys.js';
 import type { ArrivingBytes, BlobExpectation, BlobStore, PutResult } from './blob_store.js';
 
-/** Larger chunks are blobs of their own: their syncs go on side by side, and hold up no small one. */
+/** Larger chunks are blobs of their own: their syncs run in parallel, and delay no small chunk. */
 const APPENDED_BYTES_MAX = 262_144;
 
 type AudioOwner = { stream_id: string; chunk_id: string; source_chunk_ref: string };
@@ -10,7 +10,7 @@ type AudioOwner = { stream_id: string; chunk_id: string; source_chunk_ref: strin
 /** `bytes` are those of a small chunk; null for a larger one, which is not in memory. */
 export type PutAudio = { place: string; bytes: Buffer | null };
 
-/** Stores the audio of a chunk as it arrives: beside others where it is small, as a blob of its own otherwise. */
+/** Stores the audio of a chunk as it arrives: a small chunk together with others, a larger one as a blob of its own. */
 export async function putAudio(
   blobs: BlobStore,
   { stream_id, chunk_id, source_chunk_ref }: AudioOwner,

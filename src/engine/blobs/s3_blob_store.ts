@@ -40,9 +40,9 @@ import { AT_HAND, ageMs, ask, clientOf, hashOf, hasLiveRecord, headerAt, putComm
 import { type ChunkBytes, encodeHeader, encodeRecords, RECORD_HEADER_BYTES } from './segment_record.js';
 import { placesOf } from './segments.js';
 
-/** Of S3, for one listing and one removal. */
+/** The bound of S3 on one listing and one removal. */
 const BATCH_MAX = 1_000;
-/** Objects in which a request erases at once. */
+/** The number of objects in which a request erases at once. */
 const AT_ONCE_MAX = 8;
 const COUNT_DIGITS = 2; // of base 36: more than `chunks_per_request_max`
 
@@ -77,7 +77,7 @@ class S3BlobStore implements BlobStore {
     this.#batch_max = batch_max;
   }
 
-  /** Whether objects can be put and removed, before anybody relies on it. */
+  /** Tests that objects can be put and removed, before the bucket is used. */
   async tryOut(warn: S3Options['warn']): Promise<void> {
     const name = `${this.#prefix}.write_check_${randomUUID()}`;
     try {
@@ -108,7 +108,7 @@ class S3BlobStore implements BlobStore {
     return { ok: true };
   }
 
-  /** Puts them as one object, whose name ends in the number of its chunks. */
+  /** Puts the chunks as one object, whose name ends in their number. */
   async append(chunks: readonly ChunkBytes[]): Promise<string[]> {
     const [first] = chunks;
     if (first === undefined) return [];
@@ -261,7 +261,7 @@ class S3BlobStore implements BlobStore {
     return found === null || found === 'beyond' ? null : { size_bytes, stream: found.Body as Readable };
   }
 
-  /** Puts an object again without the bytes of some of its chunks; every place in it stays what it was. */
+  /** Puts an object again without the bytes of some of its chunks; all places in it stay valid. */
   async #eraseRecords(name: string, records: readonly PlacedBytes[]): Promise<void> {
     const found = await this.#getObject(name);
     if (found === null || found === 'beyond') return;
@@ -276,7 +276,7 @@ class S3BlobStore implements BlobStore {
     else await this.#removeOne(name);
   }
 
-  /** A large body on its way to the bucket; what is wrong with it cuts the request off. */
+  /** Streams a large body to the bucket; a fault in the body aborts the request. */
   async #passThrough(name: string, stream: ArrivingBytes, expected: BlobExpectation): Promise<PutResult> {
     const sha256 = Buffer.from(expected.sha256_hex, 'hex');
     let refusal: PutResult | null = null;

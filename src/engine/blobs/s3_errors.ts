@@ -16,7 +16,7 @@ export function isAbsence(error: unknown): boolean {
   return statusOf(error) === 404 && (error as S3ServiceException).name !== 'NoSuchBucket';
 }
 
-/** The reason of an error in words that hold nothing of the request. */
+/** The reason of an error in words that contain nothing of the request. */
 export function reasonOf(error: unknown): string {
   if (error instanceof S3ServiceException)
     return `${error.name}, status ${error.$metadata.httpStatusCode ?? 'unknown'}`;

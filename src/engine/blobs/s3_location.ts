@@ -1,9 +1,12 @@
-/** Where an S3-compatible store is, as BLOB_URL says: `s3://bucket[/prefix]?endpoint=…&region=…&path_style=0|1`. */
+/**
+ * The location of an S3-compatible store, in the form of BLOB_URL:
+ * `s3://bucket[/prefix]?endpoint=…&region=…&path_style=0|1`.
+ */
 export type S3Location = {
   bucket: string;
-  /** Stands before all keys; ends in a slash, or is empty. */
+  /** The prefix of all keys; ends in a slash, or is empty. */
   prefix: string;
-  /** Null: Amazon's own of the region. */
+  /** Null: Amazon's own endpoint of the region. */
   endpoint: string | null;
   /** Null: the environment's AWS_REGION, or us-east-1. */
   region: string | null;
@@ -16,7 +19,7 @@ const PREFIX = /^(?:[A-Za-z0-9_-]{1,100}\/){0,5}$/;
 const REGION = /^[a-z0-9-]{1,40}$/;
 const PARAMETERS = ['endpoint', 'region', 'path_style'];
 
-/** Reads a BLOB_URL; a text instead of a place says what it must be. */
+/** Reads a BLOB_URL; returns a text that states its required form if it is invalid. */
 export function readS3Location(text: string): S3Location | string {
   if (!URL.canParse(text)) return 'must be s3://bucket?endpoint=…';
   const url = new URL(text);

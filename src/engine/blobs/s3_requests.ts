@@ -6,16 +6,16 @@ import { reasonOf } from './s3_errors.js';
 import type { S3Location } from './s3_location.js';
 import { decodeHeader, RECORD_HEADER_BYTES, type RecordHeader } from './segment_record.js';
 
-/** Tries of a request whose body is at hand; what passes through is tried once, and the device comes again. */
+/** Tries of a request whose body is in memory; a streamed body is tried once, and the device sends it again. */
 const TRIES_MAX = 3;
 const CONNECT_MAX_MS = 3_000;
-/** From a request to the head of its answer, when the body is at hand. */
+/** The time from a request to the head of its answer, if the body is in memory. */
 const ANSWER_MAX_MS = 15_000;
 export const AT_HAND = { requestTimeout: ANSWER_MAX_MS };
-/** Nothing in either direction for so long ends a request; longer than an upload may stand still. */
+/** A request ends after this time without traffic in either direction; longer than an upload may pause. */
 const STILL_MAX_MS = 30_000;
 const CONNECTIONS_MAX = 256;
-/** Warnings of the client would go to the console, without a level or a form. */
+/** Silences the client's warnings, which would be written to the console without a level or a form. */
 const QUIET = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
 export function clientOf(place: S3Location): S3Client {
@@ -42,7 +42,7 @@ export function clientOf(place: S3Location): S3Client {
   });
 }
 
-/** Runs a request; what goes wrong says what and why, and nothing that was signed. */
+/** Runs a request; its errors state what failed and why, and contain nothing that was signed. */
 export async function ask<Output>(what: string, request: () => Promise<Output>): Promise<Output> {
   try {
     return await request();
@@ -70,7 +70,7 @@ export function hasLiveRecord(bytes: Buffer): boolean {
   return false;
 }
 
-/** Names the hash twice: signed with the request, which every store checks, and as the object's checksum. */
+/** States the hash twice: signed with the request, which every store checks, and as the object's checksum. */
 export function putCommand(put: Put, sha256: Buffer): PutObjectCommand {
   const command = new PutObjectCommand({
     ...put,
@@ -87,7 +87,7 @@ export function putCommand(put: Put, sha256: Buffer): PutObjectCommand {
   return command;
 }
 
-/** By the store's own clock: its answers say what time it is there. */
+/** The age by the store's own clock, which its answers state. */
 export function ageMs({
   LastModified,
   date,

@@ -25,7 +25,7 @@ const REF_AT = 32;
 const CRC_AT = 48;
 const ERASED_AT = 52;
 
-/** The bytes of a chunk, and whose they are. Both ids are UUIDs in lower case. */
+/** The bytes of a chunk, with its stream and its reference. Both ids are UUIDs in lower case. */
 export interface ChunkBytes {
   stream_id: string;
   source_chunk_ref: string;
@@ -51,7 +51,7 @@ export function encodeHeader({ size_bytes, at_ms, stream_id, source_chunk_ref, i
   return header;
 }
 
-/** Null where these 64 bytes are no header. */
+/** Null if these 64 bytes are no header. */
 export function decodeHeader(header: Buffer): RecordHeader | null {
   if (header.readUInt32BE(0) !== MAGIC || crc32(header.subarray(0, CRC_AT)) !== header.readUInt32BE(CRC_AT))
     return null;

@@ -15,7 +15,7 @@ export const SEGMENT_HEAD_BYTES = 64;
 const MAGIC = 0x53504c53;
 const CHECKED_AT = 8;
 
-/** Read at once where a header is awaited: several small records may lie there. */
+/** The bytes read at once for a header: several small records may be there. */
 const WINDOW_BYTES = 4_096;
 const ZERO_READ_BYTES = 1_048_576;
 
@@ -36,7 +36,7 @@ export function encodeSegmentHead(checked_at_ms = 0): Buffer {
   return head;
 }
 
-/** When the bytes of a segment were last checked, ms; 0 for never. */
+/** The time at which the bytes of a segment were last checked, ms; 0 for never. */
 export async function readCheckedAt(fd: number): Promise<number> {
   const head = await bytesAt(fd, 0, SEGMENT_HEAD_BYTES);
   return head.length === SEGMENT_HEAD_BYTES && head.readUInt32BE(0) === MAGIC ? head.readDoubleBE(CHECKED_AT) : 0;
@@ -46,11 +46,11 @@ export async function writeCheckedAt(fd: number, at_ms: number): Promise<void> {
   await writeFile(fd, encodeSegmentHead(at_ms), 0, SEGMENT_HEAD_BYTES, 0);
 }
 
-/** Where a scan stopped: at the end, at a record that a crash cut off, or at what is no header. */
+/** The end of a scan: the end of the file, a record that a crash cut off, or bytes that are no header. */
 export type ScanEnd = { at: number; why: 'end' | 'torn' | 'damaged' };
 export type FoundRecord = { offset: number; header: RecordHeader };
 
-/** Shows each record of a segment in its order. */
+/** Calls `visit` with each record of a segment in its order. */
 export async function scanSegment(fd: number, visit: (found: FoundRecord) => void): Promise<ScanEnd> {
   let window = await bytesAt(fd, 0, WINDOW_BYTES);
   let window_at = 0;
@@ -74,7 +74,7 @@ export async function scanSegment(fd: number, visit: (found: FoundRecord) => voi
   }
 }
 
-/** Less where the file ends before. */
+/** Fewer bytes if the file ends before. */
 export async function bytesAt(fd: number, at: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
   const { bytesRead } = await readFile(fd, bytes, 0, length, at);

@@ -39,40 +39,40 @@ const unlinkFile = promisify(fs.unlink);
 const truncateFile = promisify(fs.ftruncate);
 
 const SUFFIX = '.seg';
-/** A segment that is being removed: nobody is to find it by its name. */
+/** The suffix of a segment that is being removed: it must not be found by its name. */
 const GONE_SUFFIX = '.gone';
 const SEGMENT_FILE = /^([0-9a-z]{17})\.seg$/;
 const SEGMENT_BYTES_MAX = 64 * 1_048_576;
 /** Nothing is appended to an older segment, so that it can be checked. */
 const SEGMENT_AGE_MAX_MS = 3_600_000;
-/** Of one write. */
+/** The most bytes of one write. */
 const GROUP_BYTES_MAX = 4 * 1_048_576;
 const GROUP_PARTS_MAX = 1_000; // below IOV_MAX
 /** The number of times that a write is repeated whose segment was taken away. */
 const TRIES_MAX = 4;
-/** A range that begins before it is read together with its record's header. */
+/** A range that begins before this offset is read together with its record's header. */
 const NEAR_BYTES = 16_384;
 const PIECE_BYTES = 1_048_576;
 const ZEROS = Buffer.alloc(PIECE_BYTES);
-/** Segments in which a request erases at once. */
+/** The number of segments in which a request erases at once. */
 const ERASED_AT_ONCE = 8;
-/** A segment is written anew where more than twice its live bytes, and this, lie on the disk. */
+/** A segment is rewritten if its size on disk exceeds twice its live bytes, and this. */
 const SPARE_BYTES = 1_048_576;
 const BLOCK_BYTES = 512; // of `stat`
-/** Segments of which is remembered how many bytes in them live. */
+/** The number of segments whose live bytes are remembered. */
 const KNOWN_MAX = 10_000;
-/** A segment that does not change is held against its chunks again after this. */
+/** An unchanged segment is checked against its chunks again after this time. */
 const CHECK_EVERY_MS = 30 * 86_400_000;
 /** A file that was changed so long after it was checked was changed by more than that. */
 const CHECK_WRITE_MS = 1_000;
-/** Records that are held against the chunks of their stream at once. */
+/** Records that are checked against the chunks of their stream at once. */
 const CLAIMS_MAX = 100;
 
 export type Warn = (details: Record<string, unknown>, text: string) => void;
 
 type SegmentsDeps = {
   directory: string;
-  /** Makes a file, and its directory where there is none. */
+  /** Makes a file, and its directory if necessary. */
   openNew: (name: string) => Promise<{ path: string; fd: number }>;
   directory_sync: DirectorySync;
   disk: Disk;
@@ -95,11 +95,11 @@ type OpenSegment = {
   ino: number;
   begun_ms: number;
   bytes: number;
-  /** Nothing more is to be appended; whoever is writing closes it. */
+  /** Whether nothing more may be appended; the writer in progress closes it. */
   is_left: boolean;
 };
 type LiveBytes = { records: number; bytes: number };
-/** `at_mtime_ms`: of the file then; another process may have erased in it since. */
+/** `at_mtime_ms`: the file's time then; another process may have erased in it since. */
 type KnownLive = LiveBytes & { at_mtime_ms: number };
 
 export class Segments {
@@ -125,7 +125,7 @@ export class Segments {
     });
   }
 
-  /** A range of what lies at a place; null where that is gone. */
+  /** A range of the bytes at a place; null if they are gone. */
   async read(placed: PlacedBytes, { start, end }: { start: number; end: number }): Promise<Buffer | null> {
     const fd = await openFile(this.#pathOf(placed.container), 'r').catch(nullIfAbsent);
     if (fd === null) return null;
@@ -156,7 +156,10 @@ export class Segments {
     }
   }
 
-  /** Overwrites what lies at places, and removes segments that have nothing else; resolves when it is gone from the disk. */
+  /**
+   * Overwrites the bytes at places, and removes segments without other live bytes; resolves when they are gone from the
+   * disk.
+   */
   async erase(placed: readonly PlacedBytes[]): Promise<void> {
     const of_container = new Map<string, PlacedBytes[]>();
     for (const one of placed) {
@@ -173,7 +176,7 @@ export class Segments {
     );
   }
 
-  /** Erases what nobody claims of what was appended before that time; yields how much after each segment. */
+  /** Erases unclaimed bytes that were appended before that time; yields how much after each segment. */
   async *sweep(before_ms: number, claims: AppendedClaims): AsyncGenerator<number> {
     for (const file of (await fs.promises.readdir(this.#deps.directory).catch(nullIfAbsent)) ?? []) {
       const container = SEGMENT_FILE.exec(file.replace(GONE_SUFFIX, SUFFIX))?.[1];
@@ -254,7 +257,7 @@ export class Segments {
     return this.#current;
   }
 
-  /** A file is never closed under a write: its number may be another file's by then. */
+  /** Never closes a file during a write: its number may be another file's by then. */
   async #leave(container: string): Promise<void> {
     if (this.#current?.container !== container) return;
     if (this.#is_writing) this.#current.is_left = true;
@@ -295,7 +298,7 @@ export class Segments {
     throw new Error('the segment was written anew each time');
   }
 
-  /** Gives the disk back what nothing of a segment needs. */
+  /** Frees the disk space that no live bytes of a segment need. */
   async #giveBack(container: string, live: LiveBytes, allocated_bytes: number): Promise<void> {
     if (live.records === 0) await this.#removeIfEmpty(container);
     else if (allocated_bytes > 2 * live.bytes + SPARE_BYTES) await this.#writeAnew(container);
@@ -320,7 +323,7 @@ export class Segments {
     await writeAll(this.#deps.disk, fd, { parts, bytes: RECORD_HEADER_BYTES + header.size_bytes, at });
   }
 
-  /** Null for a damaged segment, of which nobody can say. */
+  /** Null for a damaged segment, whose live bytes are unknown. */
   async #liveIn(container: string, fd: number): Promise<LiveBytes | null> {
     const live = { records: 0, bytes: 0 };
     const end = await scanSegment(fd, ({ header: { is_erased, size_bytes } }) => {
@@ -363,7 +366,7 @@ export class Segments {
     this.#live.delete(container);
   }
 
-  /** Writes a segment anew, of which little lives: with holes that take no room, so that every place stays what it was. */
+  /** Rewrites a segment with few live bytes: with holes that take no disk space, so that every place stays valid. */
   async #writeAnew(container: string): Promise<void> {
     const { disk, directory, directory_sync, openNew } = this.#deps;
     await this.#leave(container);
@@ -460,7 +463,7 @@ function placeOf(container: string, offset: number): string {
   return `${container}@${offset}`;
 }
 
-/** Places of chunks that lie one behind the other from `at` on. */
+/** Places of consecutive chunks from `at` on. */
 export function placesOf(container: string, at: number, chunks: readonly ChunkBytes[]): string[] {
   let offset = at;
   return chunks.map(({ bytes }) => {
