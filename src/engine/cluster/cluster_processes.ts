@@ -9,23 +9,23 @@ import { every } from '../time/periodic_timer.js';
 import { newProcessId, ownersOf } from './ownership.js';
 
 const RENEW_EVERY_MS = 2_000;
-/** A process that says nothing for so long is no member any more, and believes so itself. */
+/** A process that has been silent for this time is no longer a member, and considers itself none. */
 const EXPIRE_MS = 5_000;
-/** Longer than any lease: whoever looks later finds nothing of its own. */
+/** Longer than any lease: a process that looks later finds nothing of its own. */
 const REMEMBERED_MS = 10 * 60_000;
-/** Both lie in one slot of a cluster. */
+/** Both keys are in one slot of a cluster. */
 const KEYS = ['spool:{members}', 'spool:{members}:said'] as const;
 
-/** A process, as it says of itself. */
+/** A process, as it describes itself. */
 export type ClusterProcess = { id: string; host: string; pid: number; since_ms: number };
 
 /**
- * Whose partitions are whose, as far as this process knows. Only a hint: nothing may rest on it but delays. `owners` is
- * another list where that has changed.
+ * The owner of each partition, as far as this process knows. Only a hint: nothing but delays may depend on it. `owners`
+ * is another list after a change.
  */
 export type Ownership = { owns(partition: number): boolean; readonly owners?: readonly string[] };
 
-/** Under which name this process holds what it takes, and who has ended without giving back. */
+/** The name under which this process holds leases, and the processes that have ended without giving theirs back. */
 export type ClusterView = { readonly id: string; readonly gone: ReadonlySet<string> };
 
 const saidShape = z.object({ host: z.string().max(255), pid: z.int().min(0), since_ms: z.int().min(0) });
@@ -43,8 +43,8 @@ type MembersDeps = {
 type View = { living: readonly ClusterProcess[]; owners: readonly string[]; at_ms: number };
 
 /**
- * The processes that work on one Redis (docs/architecture.md, "More than one process"). Each says every two seconds that it is
- * alive, and learns who else is. Times are Redis'; how old the view is, the monotonic clock says.
+ * The processes that share one Redis (docs/architecture.md, "More than one process"). Each announces every two seconds
+ * that it is alive, and learns of the others. Times are Redis'; the monotonic clock measures the age of the view.
  */
 export class ClusterProcesses implements Ownership, ClusterView {
   readonly id: string;
@@ -53,10 +53,12 @@ export class ClusterProcesses implements Ownership, ClusterView {
   readonly #renew_every_ms: number;
   readonly #expire_ms: number;
   #view: View | null = null;
-  /** Since when no view was missed: before, others may not have been able to say that they are alive. */
+  /**
+   * The time since which no view was missed: before it, other processes may have been unable to announce themselves.
+   */
   #steady_since_ms = 0;
   #gone: ReadonlySet<string> = new Set();
-  /** Read once: what one says of itself never changes. */
+  /** Read once: a process' description of itself never changes. */
   #known = new Map<string, ClusterProcess>();
   #stopTicking: (() => void) | null = null;
   #renewing: Promise<void> | null = null;
@@ -72,20 +74,20 @@ export class ClusterProcesses implements Ownership, ClusterView {
   }
 
   /**
-   * The channel that a connection of this process listens on, so that others can tell whether it ended or is only
-   * silent.
+   * The channel on which a connection of this process listens, so that others can tell an ended process from a silent
+   * one.
    */
   get channel(): string {
     return channelOf(this.id);
   }
 
-  /** Joins; rejects where Redis does not answer. */
+  /** Joins; rejects if Redis does not answer. */
   async start(): Promise<void> {
     await this.#renew();
     this.#stopTicking = every(this.#renew_every_ms, () => void this.renew());
   }
 
-  /** Others take its partitions from now on; what is in its hands stays there. Never rejects. */
+  /** Gives up its partitions to other processes; leases stay with it. Never rejects. */
   async leave(): Promise<void> {
     if (this.#has_left) return;
     this.#has_left = true;
@@ -95,7 +97,7 @@ export class ClusterProcesses implements Ownership, ClusterView {
     await this.#say('').catch(() => {}); // then it expires
   }
 
-  /** Says that it is alive, unless that is being done. Never rejects. */
+  /** Announces that this process is alive, unless that is in progress. Never rejects. */
   renew(): Promise<void> {
     this.#renewing ??= this.#renew()
       .catch((error: unknown) => {
@@ -107,7 +109,7 @@ export class ClusterProcesses implements Ownership, ClusterView {
     return this.#renewing;
   }
 
-  /** The processes that are alive, the oldest first; none while that is not known. */
+  /** The live processes, the oldest first; none while they are unknown. */
   get living(): readonly ClusterProcess[] {
     return this.#present()?.living ?? [];
   }
@@ -127,7 +129,10 @@ export class ClusterProcesses implements Ownership, ClusterView {
     return shares;
   }
 
-  /** Processes that ended without leaving: what they had leased, nobody has. One that only stands still is none of them. */
+  /**
+   * Processes that ended without leaving: no process holds their leases. A process that is only stopped is not among
+   * them.
+   */
   get gone(): ReadonlySet<string> {
     return this.#gone;
   }
@@ -195,7 +200,7 @@ function channelOf(id: string): string {
   return `spool:member:${id}`;
 }
 
-/** Reads a process's record; one that a later release writes otherwise still counts. */
+/** Reads a process's record; a record in a later release's form still counts. */
 function saidOf(text: string): Omit<ClusterProcess, 'id'> {
   try {
     return saidShape.parse(JSON.parse(text));

@@ -8,8 +8,9 @@ export function newProcessId(): string {
 }
 
 /**
- * Who looks at each partition first, by partition; none while there are no members. Each partition goes to the member with
- * the highest weight for it (rendezvous hashing), so one that joins or leaves moves only its own share.
+ * The owner of each partition, who looks at it first; none while there are no members. Each partition belongs to the
+ * member with the highest weight for it (rendezvous hashing), so a member that joins or leaves moves only its own
+ * share.
  */
 export function ownersOf(member_ids: readonly string[]): readonly string[] {
   if (member_ids.length === 0) return [];

@@ -1,5 +1,5 @@
 /**
- * A process that does not do its work: it hangs now, or it ended by itself or was killed within the last minute and another
+ * A process that does not work: it hangs now, or it ended by itself or was killed within the last minute and another
  * took its place.
  */
 export type ProcessTrouble = { number: number; pid: number; trouble: 'hangs' | 'replaced' };
@@ -12,7 +12,7 @@ export type QueryAnswers<Asked extends Queries> = {
   [Name in keyof Asked]: (about: Asked[Name]['about']) => Asked[Name]['value'] | Promise<Asked[Name]['value']>;
 };
 
-/** The answer of a process; `value` is null where none came in time. `number`: null where it is the only one. */
+/** The answer of a process; `value` is null if none came in time. `number`: null if it is the only process. */
 export type ProcessAnswer<Value> = { number: number | null; pid: number; value: Value | null };
 
 /** The other server processes of this machine, reached over the primary. */

@@ -1,23 +1,26 @@
 import { Refused, refuse } from '../../domain/refusals.js';
 
-/** How many places a pool has, and who may wait for one. `Infinity` where there is no bound of that kind. */
+/** The number of places of a pool, and the limits on those that wait. `Infinity` for no limit. */
 export type PoolBounds = {
   /** Places in all. */
   places_max: number;
   /** Places of one owner. */
   share_max: number;
-  /** Those that wait, in all. */
+  /** All that wait. */
   waiting_max: number;
   /** Those of one owner that wait. */
   waiting_share_max: number;
-  /** A wait ends after so many ms. */
+  /** The ms after which a wait ends. */
   wait_ms_max: number;
 };
 
-/** Why there was no place: too many of all wait, or of this owner; the wait was too long; whoever wanted it has left. */
+/**
+ * The reason for a refused place: too many of all wait, or of this owner; the wait was too long; the requester has
+ * left.
+ */
 export type NoPlaceCause = 'waiting' | 'waiting_share' | 'late' | 'left';
 
-/** There was no place in a pool: a refusal that passes. */
+/** A pool had no place: a refusal that passes. */
 export class NoPlace extends Refused {
   override name = 'NoPlace';
 
@@ -26,10 +29,10 @@ export class NoPlace extends Refused {
   }
 }
 
-/** Counts of a pool. `refused`: by cause, since it was made. */
+/** Counts of a pool. `refused`: by cause, since the pool was made. */
 export type PoolCounts = { taken: number; waiting: number; refused: Readonly<Record<NoPlaceCause, number>> };
 
-/** `is_short`: passes all that is not; it must be bounded elsewhere. `signal` ends the wait. */
+/** `is_short`: overtakes all work that is not; it must be bounded elsewhere. `signal` ends the wait. */
 export type PlaceWanted = { is_short?: boolean; signal?: AbortSignal | undefined };
 
 /** For a pool in which nobody waits. */
@@ -44,8 +47,8 @@ const OWN = 'Too much work of this kind waits for you already; try again.';
 const OTHERS = 'Too much work of this kind waits at the moment; try again.';
 
 /**
- * Places for work that accounts share. An owner is whom a place counts for: an account as a rule, else a device or a
- * network. No owner has more than its share; owners that wait are served one after the other.
+ * Places for work that accounts share. A place counts for its owner: usually an account, else a device or a network. No
+ * owner has more than its share; waiting owners are served in turn.
  */
 export class SharedPool {
   readonly name: string;
@@ -66,7 +69,7 @@ export class SharedPool {
     return { taken: this.#taken, waiting: this.#waiting, refused: this.#refused };
   }
 
-  /** Does work as soon as there is a place. Throws NoPlace, where the signal aborts the wait as well. */
+  /** Does work as soon as there is a place. Throws NoPlace, also if the signal aborts the wait. */
   async run<T>(owner: string, work: () => Promise<T>, wanted: PlaceWanted = {}): Promise<T> {
     if (!this.tryTake(owner)) await this.take(owner, wanted);
     try {
@@ -76,7 +79,7 @@ export class SharedPool {
     }
   }
 
-  /** Takes a place; false where there is none for this owner. */
+  /** Takes a place; false if there is none for this owner. */
   tryTake(owner: string): boolean {
     if (this.#taken >= this.#bounds.places_max || this.hasItsShare(owner)) return false;
     this.#count(owner, 1);
@@ -117,7 +120,7 @@ export class SharedPool {
     });
   }
 
-  /** Whether an owner has as many places as one may have. */
+  /** Whether an owner has reached its limit of places. */
   hasItsShare(owner: string): boolean {
     return (this.#taken_by.get(owner) ?? 0) >= this.#bounds.share_max;
   }

@@ -5,14 +5,16 @@ import { every } from './periodic_timer.js';
 const SYNC_EVERY_MS = 10_000;
 const TEST_SYNC_EVERY_MS = 500;
 const OFFSET_KEY = 'spool:clock_offset_ms';
-/** Asked of whoever has that key: nodes of a cluster have clocks of their own, and all processes must ask the same. */
+/**
+ * The key whose node is asked: nodes of a cluster have clocks of their own, and all processes must ask the same one.
+ */
 const TIME = "return redis.call('TIME')";
-/** A clock of Redis that jumps by more than this is believed only when it stays so for a while. */
+/** A jump of Redis' clock beyond this is accepted only if it lasts for a while. */
 const JUMP_MS = 5_000;
 const JUMP_SYNCS = 6;
-/** Clocks of two machines that are kept are never this far apart. */
+/** The clocks of two synchronised machines are never this far apart. */
 const APART_MS = 5 * 60_000;
-/** The certain time as some process last saw it: while clocks disagree, time continues from there. */
+/** The certain time that some process saw last: while clocks disagree, time continues from it. */
 const CERTAIN_KEY = 'spool:certain_ms';
 const NOTE_EVERY_MS = 60_000;
 
@@ -33,7 +35,7 @@ export class Clock {
   #stopTicking: (() => void) | null = null;
   readonly #log: Pick<Logger, 'error' | 'info'> | null;
   readonly #machineMs: () => number;
-  /** The certain time less the monotonic clock; null until there is one. */
+  /** The certain time less the monotonic clock; null before the first measurement. */
   #certain_base_ms: number | null = null;
   #noted_at_ms = Number.NEGATIVE_INFINITY;
   #is_apart = false;
@@ -51,10 +53,13 @@ export class Clock {
   /** Milliseconds since 1970. */
   now = (): number => Math.floor(this.#base_ms + performance.now() + this.#offset_ms);
 
-  /** The same without what TEST_CLOCK added: for what others judge by their own clocks, such as our TLS certificate. */
+  /**
+   * The time without the offset of TEST_CLOCK: for checks that others make by their own clocks, such as our TLS
+   * certificate.
+   */
   unmoved = (): number => Math.floor(this.#base_ms + performance.now());
 
-  /** The time that has certainly come: for what destroys something for good. */
+  /** A time that has certainly come: for final destruction. */
   certain = (): number => {
     const ran_ms = performance.now();
     const [redis_ms, machine_ms] = [this.#base_ms + ran_ms, this.#machineMs()];
@@ -69,15 +74,14 @@ export class Clock {
   };
 
   /**
-   * The ms by which Redis' clock is ahead of this machine's (behind: below 0), where that is too much; 0 while they
-   * agree.
+   * The ms by which Redis' clock is ahead of this machine's (below 0: behind), if that is too much; 0 while they agree.
    */
   get apart_ms(): number {
     const ahead_ms = this.unmoved() - this.#machineMs();
     return Math.abs(ahead_ms) > APART_MS ? ahead_ms : 0;
   }
 
-  /** Measures Redis' time now and then again at intervals. */
+  /** Measures Redis' time at once, and then again at intervals. */
   async start(): Promise<void> {
     const noted_ms = Number(await this.#redis.get(CERTAIN_KEY));
     if (noted_ms > 0) this.#certain_base_ms = noted_ms - performance.now();
@@ -92,7 +96,7 @@ export class Clock {
     this.#stopTicking?.();
   }
 
-  /** Moves the time forward for every process on this Redis. Only where TEST_CLOCK is on. */
+  /** Moves the time forward for every process on this Redis. Works only with TEST_CLOCK. */
   async advance(ms: number): Promise<void> {
     if (!this.#movable) throw new Error('the clock can only be moved with TEST_CLOCK=1');
     this.#offset_ms = await this.#redis.incrby(OFFSET_KEY, ms);

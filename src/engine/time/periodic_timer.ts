@@ -1,12 +1,12 @@
 const TICK_MS = 500;
-/** Node's timers may fire so much before their time. */
+/** Node's timers may fire this much early. */
 const EARLY_MAX_MS = 2;
 
 /**
- * Calls `work` every `ms` milliseconds until what this gives is called; keeps no process alive. The first call comes at most
- * `ms` later. Turns of multiples of half a second are multiples of their interval on the clock that all processes of a
- * machine share: a process pays for each time it wakes, and wakes once for all that is due then; what processes ask of
- * Redis at the same time shares a write to the disk. Of several turns that were missed, only the last is made up for.
+ * Calls `work` every `ms` milliseconds until the returned function is called; keeps no process alive. The first call
+ * comes at most `ms` later. Intervals that are multiples of half a second are aligned to the clock that all processes
+ * of a machine share: a process pays for each wake-up, and wakes once for all due work; requests of processes to Redis
+ * at the same time share a write to the disk. Of several missed calls, only the last is made up for.
  */
 export function every(ms: number, work: () => void): () => void {
   if (ms % TICK_MS !== 0) {

@@ -3,11 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 
 const SLICE_MS = 5; // ours: of long work, until it lets the event loop go on
 
-/** Long work in slices: between two of them the event loop does what waits. */
+/** Splits long work into slices: between two slices the event loop does other waiting work. */
 export class Slices {
   #began = performance.now();
 
-  /** Waits where the present slice has taken as long as one may. */
+  /** Waits if the present slice has used up its time. */
   async pause(): Promise<void> {
     if (performance.now() - this.#began < SLICE_MS) return;
     await setImmediate();

@@ -5,7 +5,7 @@ import { PureMemo } from '../../domain/pure_memo.js';
 
 const TIME_ZONES_CACHED_MAX = 100; // ours: of what knows their clocks
 
-/** The clocks of a named time zone, or where none is named, those so many minutes ahead of UTC. */
+/** The clocks of a named time zone, or if none is named, clocks ahead of UTC by this number of minutes. */
 export type LocalClock = { time_zone: string | null; utc_offset_min: number };
 
 const MINUTE_MS = 60_000;
@@ -21,22 +21,22 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The day that it is there, as `2026-12-07`. */
+/** The date at that place, as `2026-12-07`. */
 export function dateAt(at_ms: number, clock: LocalClock): string {
   return dateOf(at_ms + aheadMs(at_ms, clock));
 }
 
-/** Noon of a day there, in ms. */
+/** Noon of a date at that place, in ms. */
 export function noonOf(date: string, clock: LocalClock): number {
   return momentThere(beginOf(date) + NOON_MS, clock);
 }
 
-/** From when a day begins there until the next one does, in ms. */
+/** The beginning of a day at that place, and of the next one, in ms. */
 export function dayBounds(date: string, clock: LocalClock): { from_ms: number; until_ms: number } {
   return { from_ms: momentThere(beginOf(date), clock), until_ms: momentThere(beginOf(date) + DAY_MS, clock) };
 }
 
-/** When a day begins there: at its first midnight, or where clocks skip that, when they do. */
+/** The beginning of a day at that place: its first midnight, or the moment of the skip if clocks skip midnight. */
 export function midnightOf(
   { year, month, day }: { year: number; month: number; day: number },
   time_zone: string,
@@ -52,7 +52,10 @@ export function offsetMs(at_ms: number, time_zone: string): number {
   return there - Math.floor(at_ms / 1_000) * 1_000;
 }
 
-/** The first moment at which clocks there show what clocks of UTC show at `there`; where they skip that, when they do. */
+/**
+ * The first moment at which clocks of the place show what clocks of UTC show at `there`; the moment of the skip if they
+ * skip that.
+ */
 export function momentThere(there: number, clock: LocalClock): number {
   const [before, after] = [there - DAY_MS, there + DAY_MS].map((at_ms) => there - aheadMs(at_ms, clock)) as [
     number,
@@ -62,12 +65,12 @@ export function momentThere(there: number, clock: LocalClock): number {
   return found.length === 0 ? before : Math.min(...found);
 }
 
-/** The ms by which clocks there are ahead of UTC at a time. */
+/** The ms by which clocks of the place are ahead of UTC at a time. */
 export function aheadMs(at_ms: number, { time_zone, utc_offset_min }: LocalClock): number {
   return time_zone === null ? utc_offset_min * MINUTE_MS : offsetMs(at_ms, time_zone);
 }
 
-/** Whether clocks of a zone may be so far ahead of UTC about that time, in summer or in winter. */
+/** Whether clocks of a zone may be ahead of UTC by this offset about that time, in summer or in winter. */
 export function mayBeAhead(at_ms: number, { time_zone, utc_offset_min }: LocalClock): boolean {
   const half_years = [at_ms, at_ms + HALF_YEAR_MS];
   return half_years.some((ms) => aheadMs(ms, { time_zone, utc_offset_min }) === utc_offset_min * MINUTE_MS);

@@ -1,4 +1,6 @@
-/** A value that is answered again and again until it changes: its JSON text is made once. The value is never changed. */
+/**
+ * A value that is answered repeatedly until it changes: its JSON text is made once. The value itself is never modified.
+ */
 export class CachedJson<Value extends object> {
   readonly value: Readonly<Value>;
   #text: string | null = null;

@@ -35,7 +35,7 @@ const FLOAT = { half: 25, single: 26, double: 27 };
 const BREAK = 0xff;
 
 const TAG = { text_time: 0, epoch_time: 1, uuid: 37 };
-/** Tag 55799, by which a file says of itself that it is CBOR (RFC 8949, 3.4.6). */
+/** Tag 55799, by which a file identifies itself as CBOR (RFC 8949, 3.4.6). */
 const SELF_DESCRIBED = Buffer.from('d9d9f7', 'hex');
 
 const UUID_BYTES = 16;
@@ -43,7 +43,7 @@ const TEXT_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$
 // The years 0000 to 9999: what an ISO 8601 date of four digits can say.
 const EPOCH_SECONDS = { min: -62_167_219_200, max: 253_402_300_799 };
 
-/** Up to here a loop over the bytes takes less time than a call that makes text of them. */
+/** Up to this length a loop over the bytes is faster than a call that decodes them. */
 const SHORT_TEXT_BYTES_MAX = 24;
 
 const ENDS_EARLY = 'the body ends inside an item';
@@ -51,7 +51,7 @@ const TOO_MANY_ITEMS = `more than ${DOCUMENT_LIMITS.items_max} items`;
 
 /** Reads one item in one pass. It recurses no deeper than `depth_max` and allocates nothing by a length from outside. */
 class CborReader {
-  /** Where it stands, in containers. */
+  /** The reader's place, as steps into the containers. */
   readonly steps: (string | number | undefined)[] = [];
   readonly #bytes: Buffer;
   #at = 0;
@@ -92,7 +92,7 @@ class CborReader {
     }
   }
 
-  /** The first byte of an item: what it is, and its length or value or how many bytes say that. */
+  /** The first byte of an item: its type, and its length or value or the number of bytes that hold that. */
   #head(): number {
     if (this.#at >= this.#bytes.length) throw new NotReadable(ENDS_EARLY);
     const head = this.#bytes[this.#at++] as number;
@@ -111,7 +111,7 @@ class CborReader {
     return this.#bytes.readUInt32BE(at) * 0x1_0000_0000 + this.#bytes.readUInt32BE(at + 4);
   }
 
-  /** Steps over bytes; says where they begin. */
+  /** Skips bytes; returns the offset where they begin. */
   #skip(length: number): number {
     const at = this.#at;
     if (length > this.#bytes.length - at) throw new NotReadable(ENDS_EARLY);
@@ -154,7 +154,7 @@ class CborReader {
     return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + start, length);
   }
 
-  /** Of the next chunk of a string that does not say how long it is. */
+  /** The length of the next chunk of a string of indefinite length. */
   #chunkLength(major: number): number {
     const head = this.#head();
     const info = head & 0x1f;
@@ -196,7 +196,7 @@ class CborReader {
     return key;
   }
 
-  /** How many entries a container has; Infinity where a break ends it. */
+  /** The number of entries of a container; Infinity if a break ends it. */
   #enter(info: number, { heads_each }: { heads_each: number }): number {
     if (this.steps.length >= DOCUMENT_LIMITS.depth_max)
       throw new NotReadable(`nested deeper than ${DOCUMENT_LIMITS.depth_max}`);
@@ -220,7 +220,7 @@ class CborReader {
     return true;
   }
 
-  /** The item behind a tag, as text or bytes. What it must be is said by its head, so tags in tags do not recurse. */
+  /** The item behind a tag, as text or bytes. The item's head states its type, so tags in tags do not recurse. */
   #tagged(tag: number): string | Uint8Array {
     const head = this.#bytes[this.#at] ?? BREAK;
     const major = head >> 5;

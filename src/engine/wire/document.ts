@@ -1,21 +1,24 @@
-/** Bounds every request body of a device keeps, in JSON and in CBOR alike. */
+/** Bounds for every request body of a device, in JSON and in CBOR alike. */
 export const DOCUMENT_LIMITS = {
   depth_max: 16,
   /** Values and keys together. */
   items_max: 20_000,
 };
 
-/** Why a body was not taken. `path` names the place, as in `chunks.3.sequence`; absent for the body as a whole. */
+/**
+ * The reason for which a body was refused. `path` names the place, as in `chunks.3.sequence`; absent for the body as a
+ * whole.
+ */
 export type DocumentRefusal = { ok: false; path?: string; message: string };
 
 export type DecodedDocument = { ok: true; value: unknown } | DocumentRefusal;
 
-/** Thrown where reading stops: the bytes are not of their format, or hold what is not taken. */
+/** Thrown where reading stops: the bytes are invalid in their format, or hold something that is not accepted. */
 export class NotReadable extends Error {
   override name = 'NotReadable';
 }
 
-/** Steps from the whole to a place: keys and indexes. Undefined stands for a key that has not been read yet. */
+/** The path from the whole to a place: keys and indexes. Undefined stands for a key that has not been read yet. */
 export type DocumentSteps = readonly (string | number | undefined)[];
 
 const PATH_KEY_CHARACTERS_MAX = 64;

@@ -13,14 +13,14 @@ const MAY_REPEAT = new Set(['resource']);
 const PARAMETERS_MAX = 64;
 const ENCODED = /[+%]/;
 
-/** Whether a body says to be form-encoded, in UTF-8. */
+/** Whether a body's type is form-encoded, in UTF-8. */
 export function isForm(content_type: string | undefined): boolean {
   if (content_type === FORM) return true; // as nearly all write it
   const [type = '', ...parameters] = (content_type ?? '').split(';').map((part) => part.trim().toLowerCase());
   return type === FORM && parameters.every((parameter) => /^(charset="?utf-8"?)?$/.test(parameter));
 }
 
-/** The parameters of a text, or null when it is no form: too many, or escapes that are none. */
+/** The parameters of a text, or null if it is no form: too many parameters, or invalid escapes. */
 export function readParameters(text: string): Parameters | null {
   const pairs = text.split('&').filter((pair) => pair !== '');
   if (pairs.length > PARAMETERS_MAX) return null;
@@ -47,7 +47,7 @@ export function readQuery(url: string): Parameters | null {
   return readParameters(mark < 0 ? '' : url.slice(mark + 1));
 }
 
-/** A sentence about a name that came twice; null when none did. Only names that look like ours are repeated. */
+/** A sentence about a repeated name; null if there is none. It quotes only names that look like ours. */
 export function repeatProblem({ repeated: [name] }: Parameters): string | null {
   if (name === undefined) return null;
   return `${/^[a-z_]{1,40}$/.test(name) ? name : 'A parameter'} may be given only once.`;

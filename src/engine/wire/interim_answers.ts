@@ -2,21 +2,21 @@ import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
 /**
- * Interim answers (1xx) say nothing that our requests ask for, and a client has to skip them (RFC 9110, 15.2). undici takes
- * a 100 for a fault and ends the connection, so they are taken out of what a connection brings before it sees them.
+ * Interim answers (1xx) contain nothing that our requests need, and a client has to skip them (RFC 9110, 15.2). undici
+ * treats a 100 as a fault and ends the connection, so they are removed from the received bytes before undici sees them.
  */
 
 const NONE = Buffer.alloc(0);
 const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/1\.1\r\n/;
 const STATUS_LINE_BEGINS = 'HTTP/1.';
-/** 101 is final: what follows is another protocol, which nobody asked for either. */
+/** 101 is final: another protocol follows, for which nobody asked. */
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
 const STATUS_BYTES = 'HTTP/1.1 100'.length;
 const HEAD_END = '\r\n\r\n';
-/** One that is longer is passed on, for undici to refuse. */
+/** A longer interim answer is passed on, for undici to refuse. */
 const HEAD_BYTES_MAX = 16 * 1024;
 
-/** Connections that never show an interim answer. One request at a time. */
+/** Connections that hide interim answers. One request at a time. */
 export function skippingInterim(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
@@ -45,7 +45,7 @@ function skipInterim(socket: Socket): void {
 
 /** Removes interim answers from the bytes of one connection. */
 class InterimFilter {
-  /** A request was sent, and no status line but interim ones has come. */
+  /** Whether a request was sent, and no status line but interim ones has come. */
   #awaited = false;
   #held: Buffer = NONE;
 
@@ -53,7 +53,7 @@ class InterimFilter {
     this.#awaited = true;
   }
 
-  /** Gives the bytes, those held before included, that are no interim answer. */
+  /** Returns the bytes, including those held before, without interim answers. */
   passed(bytes: Buffer): Buffer {
     if (!this.#awaited) return bytes;
     this.#held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);

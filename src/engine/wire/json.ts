@@ -3,8 +3,8 @@ import { type DecodedDocument, NotReadable, refusalAt } from './document.js';
 import { JsonReader } from './json_reader.js';
 
 /**
- * A value from JSON text in UTF-8, with or without a byte order mark (RFC 8259, 8.1), held to what `decodeCbor` demands
- * of CBOR, or why the text was not taken. Never throws.
+ * Decodes JSON text in UTF-8, with or without a byte order mark (RFC 8259, 8.1), under the same demands as
+ * `decodeCbor`. Returns the value, or the reason for the refusal. Never throws.
  */
 export function decodeJson(bytes: Uint8Array): DecodedDocument {
   if (bytes.length === 0) return { ok: false, message: 'the body is empty' };
@@ -20,14 +20,14 @@ export function decodeJson(bytes: Uint8Array): DecodedDocument {
   }
 }
 
-/** The bytes are no text in UTF-8. */
+/** The bytes are not valid UTF-8. */
 export class NotUtf8 extends NotReadable {
   override name = 'NotUtf8';
 }
 
 /**
- * Makes text of bytes that came in pieces, one at a time. Megabytes in one buffer, and again in one text, would hold up
- * everybody else for as long as the system takes to find the memory.
+ * Decodes bytes piece by piece. Joining megabytes in one buffer, and again in one text, would delay all other work
+ * while the system finds the memory.
  */
 export function* textOf(pieces: readonly Uint8Array[]): Generator<string> {
   // It keeps byte order marks: from Node 24 on one that takes them away loses U+FEFF behind a character that was cut.

@@ -1,13 +1,13 @@
 import { DOCUMENT_LIMITS, type DocumentSteps, NotReadable } from './document.js';
 
-/** A value takes more bytes than there was room for. */
+/** A value takes more bytes than its limit. */
 export class TooLong extends NotReadable {
   override name = 'TooLong';
 }
 
 /**
- * A value as it was written, without the space between its tokens, and in the one form that all equal ones have.
- * `bytes`: what it takes in UTF-8 with no letter escaped that need not be.
+ * A value as it was written, without the space between its tokens, and in the canonical form that all equal ones have.
+ * `bytes`: its size in UTF-8 without unnecessary escapes.
  */
 export type SentValue = { text: string; canonical: string; bytes: number };
 
@@ -27,7 +27,7 @@ for (const byte of Buffer.from('0123456789+-.abcdefghijklmnopqrstuvwxyzE')) IS_B
 const NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /** Longer ones are compared as they are written. */
 const EXACT_NUMBER_CHARS_MAX = 400;
-/** The characters that an escape may take for each byte that it stands for: `\u0061` is an a. */
+/** The number of characters that an escape may take for each byte it represents: `\u0061` is an a. */
 const ESCAPE_CHARS_MAX = 6;
 
 const ENDS_EARLY = 'the body ends inside a value';
@@ -46,7 +46,7 @@ export class JsonReader {
   readonly #more: Iterator<string>;
   readonly #depth_max: number;
   readonly #is_strict: boolean;
-  /** The text from the beginning of this value on, as far as it has come. */
+  /** The received text from the beginning of this value on. */
   #text = '';
   #at = 0;
   /** Characters before it. */
@@ -62,12 +62,12 @@ export class JsonReader {
     this.#depth_max = is_strict ? DOCUMENT_LIMITS.depth_max : Number.POSITIVE_INFINITY;
   }
 
-  /** Characters that were read. */
+  /** The number of characters read. */
   get characters(): number {
     return this.#characters_before + this.#at;
   }
 
-  /** Where in the value reading stopped. */
+  /** The place in the value at which reading stopped. */
   get steps(): DocumentSteps {
     return this.#open.map(({ keys, key, index }) => (keys === null ? index : key === '' ? undefined : textOfKey(key)));
   }
@@ -104,7 +104,7 @@ export class JsonReader {
     return parsed(this.#text.slice(0, this.#at));
   }
 
-  /** The next value as it was sent, if it takes no more than this many bytes. */
+  /** The next value as it was sent, if it takes at most this number of bytes. */
   valueAsSent(bytes_max: number): SentValue {
     this.#begin();
     const sent = { text: '', bytes: 0, bytes_max };
@@ -115,7 +115,7 @@ export class JsonReader {
     return { text: sent.text, canonical, bytes: sent.bytes };
   }
 
-  /** Forgets what was read before a value. */
+  /** Forgets the text read before a value. */
   #begin(): void {
     this.#next();
     this.#characters_before += this.#at;
@@ -124,7 +124,10 @@ export class JsonReader {
     this.#items = 0;
   }
 
-  /** Reads over a value. Its canonical form where it is wanted as it was sent; otherwise nothing of use. */
+  /**
+   * Reads over a value. Returns its canonical form if the value is wanted as it was sent; otherwise the result is
+   * unused.
+   */
   #read(): string {
     for (;;) {
       const first = this.#next();
@@ -189,7 +192,7 @@ export class JsonReader {
     return this.#sent === null ? token : exactNumber(token);
   }
 
-  /** A string as every equal one is written, in quotes: with escapes only where there must be some. */
+  /** A string in the form that all equal strings have, in quotes: with necessary escapes only. */
   #string(): string {
     if (this.#next() !== QUOTE) throw this.#missing('a string');
     this.#countItem();
@@ -214,14 +217,14 @@ export class JsonReader {
     }
   }
 
-  /** A string's token without the escapes that it can do without. */
+  /** A string's token without unnecessary escapes. */
   #plainOf(token: string): string {
     const text = parsed(token) as string;
     if (this.#is_strict && !text.isWellFormed()) throw new NotReadable('text must not hold half a surrogate pair');
     return JSON.stringify(text);
   }
 
-  /** A number or a literal: it ends where a character belongs to neither. */
+  /** Reads a number or a literal, up to a character that belongs to neither. */
   #bare(): string {
     this.#countItem();
     let end = this.#at;
@@ -241,7 +244,7 @@ export class JsonReader {
     return new NotReadable(this.#at < this.#text.length ? `${what} is missing` : ENDS_EARLY);
   }
 
-  /** Steps over a token, and keeps it where the value is wanted as it was sent. */
+  /** Steps over a token, and keeps it if the value is wanted as it was sent. */
   #pass(length: number, token?: string, plain = token): void {
     const sent = this.#sent;
     if (sent !== null) {
@@ -252,7 +255,7 @@ export class JsonReader {
     this.#at += length;
   }
 
-  /** Skips space. The code of the next token's first character; NaN at the end. */
+  /** Skips space. Returns the code of the next token's first character; NaN at the end. */
   #next(): number {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
@@ -262,7 +265,7 @@ export class JsonReader {
     }
   }
 
-  /** Adds as much text as there is already, so that long values are not put together once for each piece. */
+  /** Adds as much text as is buffered already, so that long values are not rejoined for each piece. */
   #feed(): boolean {
     let added = '';
     do {

@@ -8,8 +8,8 @@ type MediaRange = { type: string; quality: number };
 const QUALITY = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/;
 
 /**
- * The format of an answer by the `Accept` header: highest quality first, then the more exactly named one, then JSON.
- * A missing or blank header gives JSON; 'none' means that neither is wanted. Parameters other than q are ignored.
+ * The format of an answer by the `Accept` header: highest quality first, then the more exactly named one, then JSON. A
+ * missing or blank header gives JSON; 'none' means that neither is accepted. Parameters other than q are ignored.
  */
 export function chooseAnswerFormat(accept: string | undefined): WireFormat | 'none' {
   if (accept === undefined || accept.trim() === '') return 'json';
@@ -24,8 +24,8 @@ export function chooseAnswerFormat(accept: string | undefined): WireFormat | 'no
 }
 
 /**
- * The format of an answer of MCP: JSON wherever that is accepted, or a stream of events where nothing else is; 'none'
- * means that neither is accepted.
+ * The format of an answer of MCP: JSON if that is accepted, or a stream of events if only that is; 'none' means that
+ * neither is accepted.
  */
 export function chooseMessageFormat(accept: string | undefined): 'json' | 'events' | 'none' {
   if (accept === undefined || accept.trim() === '') return 'json';
@@ -34,13 +34,13 @@ export function chooseMessageFormat(accept: string | undefined): 'json' | 'event
   return rate(ranges, 'text/event-stream').quality > 0 ? 'events' : 'none';
 }
 
-/** The format a body claims to be in by its `Content-Type`; parameters are ignored. */
+/** The format that a body's `Content-Type` claims; parameters are ignored. */
 export function bodyFormat(content_type: string | undefined): WireFormat | 'unsupported' {
   const type = content_type?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return (Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined) ?? 'unsupported';
 }
 
-/** Whether whoever asks names HTML, and would not have JSON rather: as browsers do, and programs do not. */
+/** Whether the request names HTML and does not prefer JSON: browsers do so, programs do not. */
 export function wantsPage(accept = ''): boolean {
   const ranges = splitUnquoted(accept, ',').map(readMediaRange);
   const html = ranges.find(({ type }) => type === 'text/html')?.quality ?? 0;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Removes optional members that are null, which count as absent, from a value that callers send; gives the value itself
- * where there are none.
+ * Removes optional members that are null, which count as absent, from a value that callers send; returns the value
+ * itself if there are none.
  */
 export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   // Of bytes each would be looked at as a member.
@@ -27,13 +27,13 @@ export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   return left ?? value;
 }
 
-/** Nothing in it is null, or may hold what is: so are nearly all bodies of devices. */
+/** No part of it is null or may contain null: true of nearly all bodies of devices. */
 function isFlat(value: object): boolean {
   for (const name in value) if (typeof (value as Record<string, unknown>)[name] === 'object') return false;
   return true;
 }
 
-/** Null is no value of it, and it may be left out. */
+/** Null is not a valid value of it, and the member is optional. */
 function isOptional(member: z.ZodType): boolean {
   return !member.safeParse(null).success && member.safeParse(undefined).success;
 }

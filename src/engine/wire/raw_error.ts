@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { REFUSALS, type RefusalCode } from '../../domain/refusals.js';
 
-/** An error as HTTP text, for a connection that no route serves. Nothing follows it there. */
+/** An error as HTTP text, for a connection that no route serves. Nothing follows it on the connection. */
 export function rawError(code: RefusalCode, message: string, headers: readonly string[] = []): string {
   const status = REFUSALS[code];
   const body = JSON.stringify({ success: false, error: { code, message } });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { withoutNulls } from './null_fields.js';
 
-/** Faults of input in our own words: each ends a sentence that begins with the field's name. */
+/** Faults of input in our own words: each completes a sentence that begins with the field's name. */
 
 const TYPES: Record<string, string> = {
   string: 'text',
@@ -20,8 +20,8 @@ const NAMES_SHOWN_MAX = 5;
 const NAME_FORM = /^[\w.-]{1,40}$/;
 
 /**
- * As `schema.safeParse`, for what somebody sent: an optional member that is null counts as absent, and rules whose words
- * the schema leaves to the library are worded here.
+ * As `schema.safeParse`, for input from others: an optional member that is null counts as absent, and rules that the
+ * schema leaves to the library are worded here.
  */
 export function parseGiven<Schema extends z.ZodType>(
   schema: Schema,
@@ -30,7 +30,10 @@ export function parseGiven<Schema extends z.ZodType>(
   return parsed(schema, withoutNulls(schema, value));
 }
 
-/** The same where null is no absent member: for parameters of a form, which hold texts alone, and for answers of others. */
+/**
+ * The same if null is no absent member: for parameters of a form, which hold only texts, and for answers of other
+ * servers.
+ */
 export function parseAsSent<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -50,7 +53,7 @@ function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown): z.Zod
   }
 }
 
-/** Where the first object is whose `length` is an object or a list. */
+/** The position of the first object whose `length` is an object or a list. */
 function pathOfOddLength(value: unknown): (string | number)[] | null {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return null;
   const { length } = value as { length?: unknown };
@@ -86,7 +89,7 @@ function unitOf(origin: string): string {
   return UNITS[origin] === undefined ? '' : ` ${UNITS[origin]}`;
 }
 
-/** Only what looks like a name is repeated. */
+/** Only names that look like field names are repeated. */
 function namesOf(keys: readonly string[]): string {
   const shown = keys.filter((key) => NAME_FORM.test(key)).slice(0, NAMES_SHOWN_MAX);
   return shown.length === 0 ? 'members that are not known here' : shown.join(', ');
