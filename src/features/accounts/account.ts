@@ -51,7 +51,7 @@ export function readAccount({ account, permissions }: Principal): AccountView {
   return viewOf(account, permissions);
 }
 
-/** The caller's account; the same again for as long as it says the same. */
+/** The view of the caller's account; the same object until the view changes. */
 export function cachedAccount(
   { runtime }: Pick<FeatureServices, 'runtime'>,
   { account, permissions }: Principal,
@@ -74,8 +74,8 @@ export async function renameAccount(
 }
 
 /**
- * Deletes the account when every shared workspace can do without it, and waits until that is decided. A code must have
- * been entered for the credential within the last `LIMITS.recent_sign_in_ms`.
+ * Deletes the account if no shared workspace needs it, and waits for that decision. A code must have been entered for
+ * the credential within the last `LIMITS.recent_sign_in_ms`.
  */
 export async function deleteAccount(
   services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys' | 'mails'>,
@@ -99,7 +99,7 @@ export async function deleteAccount(
   mails.due.offerPartitions([partitionOfId(account_id)]); // the answer does not wait for it
 }
 
-/** Restores a deleted account; changes nothing of any other. ACCOUNT_DELETION_IN_PROGRESS while its data is erased. */
+/** Restores a deleted account; changes no other account. ACCOUNT_DELETION_IN_PROGRESS while its data is erased. */
 export function restoreAccount(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: { account_id: string; fences: Fence[] },
@@ -107,7 +107,7 @@ export function restoreAccount(
   return actors.downstream.account(account_id).restore({}, fences);
 }
 
-/** The last view of each state of an account, and the permissions that it was made for. */
+/** The last view of each state of an account, and the permissions that the view was made for. */
 const VIEWS: ObjectCacheKind<Account, { permissions: readonly Permission[]; view: CachedJson<AccountView> }> = {
   name: 'account views',
 };

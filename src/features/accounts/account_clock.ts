@@ -2,7 +2,7 @@ import { orNull } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { LocalClock } from '../../engine/time/time_zone.js';
 
-/** By which clocks the days of an account begin and end: of its profile's zone, else of a recording, else of UTC. */
+/** The clock by which the days of an account begin and end: the zone of its profile, else of a recording, else UTC. */
 export async function clockOf(
   { actors }: { actors: Pick<Actors, 'context' | 'stream'> },
   account_id: string,

@@ -32,7 +32,7 @@ export const entitledShape = z.strictObject({
   permissions: z.array(permission).describe('What its credentials can hold at most from now on.'),
 });
 
-/** An account as staff see it, by its id or email: without what is in it. */
+/** An account as staff see it, by its id or email; without its content. */
 export async function readAccountForStaff(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   named: string,

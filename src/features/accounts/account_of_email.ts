@@ -12,22 +12,19 @@ import type { FeatureServices } from '../services.js';
 const BEING_MADE = refuse('UNAVAILABLE', 'The account is being made; try again in a moment.', { retry_after_s: 2 });
 const NO_ACCOUNT = refuse('NOT_FOUND', 'There is no such account.');
 
-/** The id of an account that may have to be made. */
+/** The id for an account that may have to be made. */
 export function newAccountId({ clock }: Pick<FeatureServices, 'clock'>): NewAccountId {
   return { account_id: randomId({ partition: randomPartition(), now_ms: clock.now() }) };
 }
 
-/**
- * The account as it is now. One whose making is still in progress, since somebody else's sign-in has begun it, is waited
- * for; it will be finished.
- */
+/** The present account. Waits for an account that another sign-in is making at the moment. */
 export function accountOf({ actors }: Pick<FeatureServices, 'actors'>, account_id: string): Promise<Account> {
   return pollUntil(async () => {
     return orNull(actors.account(account_id).view(), 'UNAUTHORIZED');
   }, BEING_MADE);
 }
 
-/** The account that an email leads to, if there is one: for those who may know. */
+/** The account that an email leads to, if any. For callers that may know. */
 export async function accountIdOf({ actors }: Pick<FeatureServices, 'actors'>, email: string): Promise<string | null> {
   const found = await actors.email(email).view();
   return found.account_id;

@@ -63,7 +63,7 @@ export async function sendSignInCode(
   return { sent: true, expires_in: LIMITS.code_life_ms / 1000 };
 }
 
-/** Signs in with an emailed code: begins a session, and makes the account where there is none. */
+/** Signs in with an emailed code: begins a session, and makes the account if the email has none. */
 export async function signInWithCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   { code, ip, email }: { email: string; code: string; ip: string },
@@ -104,7 +104,7 @@ export async function refreshSession(
   return sessionView(services, parsed.id, issued);
 }
 
-/** Ends the session that calls. */
+/** Ends the calling session. */
 export function endSession({ actors }: Pick<FeatureServices, 'actors'>, { credential_id }: Principal) {
   return actors.appSession(credential_id).end();
 }

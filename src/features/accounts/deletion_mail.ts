@@ -1,6 +1,6 @@
 import type { Mail } from '../../engine/mail/mailer.js';
 
-/** Tells that an account was deleted, and until when it can be had back. */
+/** Tells the holder that the account was deleted, and until when it can be restored. */
 export function deletionMail(of: { to: string; erase_at_ms: number; restore_url: string }): Mail {
   const { to, erase_at_ms, restore_url } = of;
   return {

@@ -9,12 +9,12 @@ import { isRetryable } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import { accountNamed } from './account_of_email.js';
 
-/** Accounts and devices, as staff look for them: what is stored, read past mailboxes. */
+/** Accounts and devices, as staff search for them. Reads stored states directly, without the actors' mailboxes. */
 
 const ID_PART = /^[0-9a-f]{8}[0-9a-f-]*$/;
 
 type DirectoryQuery<Row> = {
-  /** An id, a part of one, or an email or a part of one; '' for all. */
+  /** An id, an email or a part of either; '' for all. */
   find: string;
   holds: (row: Row) => boolean;
   cursor?: string | undefined;
@@ -23,7 +23,7 @@ type DirectoryQuery<Row> = {
 
 export type FoundDevice = Device & { device_id: string };
 
-/** By a part of the id or of the email. */
+/** Finds accounts by a part of the id or of the email. */
 export async function findAccounts(
   services: Pick<FeatureServices, 'entity_scan' | 'runtime'>,
   { find, holds, ...page }: DirectoryQuery<Account>,
@@ -38,7 +38,7 @@ export async function findAccounts(
   });
 }
 
-/** By a part of the id, or those bound to the account of an email or id. */
+/** Finds devices by a part of the id, or those bound to the account of an email or id. */
 export async function findDevices(
   services: Pick<FeatureServices, 'actors' | 'entity_scan' | 'runtime'>,
   { find, holds, ...page }: DirectoryQuery<FoundDevice>,
@@ -70,7 +70,7 @@ async function all<State>(services: Pick<FeatureServices, 'runtime'>, kind: stri
   return (await allWithIds<State>(services, kind, ids)).map(({ state }) => state);
 }
 
-/** Reads the entities that exist. Those that can not be read are reported as quarantined, once somebody needs them. */
+/** Reads the entities that exist. Unreadable ones are reported as quarantined on their next use. */
 async function allWithIds<State>(
   { runtime }: Pick<FeatureServices, 'runtime'>,
   kind: string,

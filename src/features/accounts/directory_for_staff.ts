@@ -57,7 +57,7 @@ export const provisionedDevicesShape = scannedShape(provisionedDeviceShape);
 
 type ScanQuery = { find: string; limit: number; cursor?: string | undefined };
 
-/** Accounts by a part of the id or of the email, and by status. */
+/** Lists accounts by a part of the id or of the email, and by status. */
 export async function listAccounts(
   services: Pick<FeatureServices, 'clock' | 'entity_scan' | 'runtime'>,
   { status, ...query }: ScanQuery & { status?: (typeof ACCOUNT_STATES)[number] | undefined },
@@ -69,11 +69,11 @@ export async function listAccounts(
 type DeviceScanQuery = ScanQuery & {
   kind?: 'personal' | 'shared' | undefined;
   state?: (typeof DEVICE_STATES)[number] | undefined;
-  /** Only devices that have not called for so long. */
+  /** Only devices that have not called for this time. */
   unseen_ms: number;
 };
 
-/** Devices by a part of the id or by whom they record for, and by state. */
+/** Lists devices by a part of the id or by their account, and by state. */
 export async function listProvisionedDevices(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'entity_scan' | 'runtime'>,
   { kind, state, unseen_ms, ...query }: DeviceScanQuery,

@@ -9,7 +9,7 @@ import { isId, ownerOfPrivateWorkspace } from '../../domain/ids.js';
 import { isRetryable } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 
-/** Short texts by which staff tell entities apart: an account's email, an endpoint's host, whose a device is. */
+/** Short texts by which staff tell entities apart: an account's email, an endpoint's host, a device's account. */
 
 const READS_AT_ONCE = 8;
 
@@ -25,7 +25,7 @@ const OWNED: ReadonlySet<string> = new Set([
   'source',
 ]);
 
-/** Null for a kind without labels, and where nothing readable is stored. The result has the order of `addresses`. */
+/** Null for a kind without labels, and if nothing readable is stored. The result has the order of `addresses`. */
 export async function entityLabels(
   services: Pick<FeatureServices, 'runtime'>,
   addresses: readonly Address[],
@@ -88,7 +88,7 @@ class EntityLabels {
     return device.binding === null ? `${words}, not bound` : named(words, await this.#email(device.binding.account_id));
   }
 
-  /** `kind`: of what belongs to the stream of this id. */
+  /** `kind`: the kind of the entity that belongs to the stream of this id. */
   async #recording(kind: string, id: string): Promise<string | null> {
     const stream = await this.#stored<Stream>({ kind: 'stream', id });
     if (stream === null) return null;
@@ -114,7 +114,7 @@ class EntityLabels {
     return typeof owner === 'string' ? named(address.kind, await this.#email(owner)) : null;
   }
 
-  /** One that can not be read has no label; its own page says why. */
+  /** An unreadable entity has no label; its own page says why. */
   async #stored<State>(address: Address): Promise<State | null> {
     const home = this.#runtime.homeOf(address.kind);
     if (home === null || (home === 'id' && !isId(address.id))) return null;

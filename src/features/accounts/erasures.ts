@@ -26,13 +26,15 @@ import { isRetryable } from '../../engine/store/store.js';
 
 const QUEUE = 'jobs';
 const EVERY_MS = 5_000;
-/** Another process takes the work over after this; both at once would do no harm. */
+/** Another process takes the work over after this time. Both may work at once without harm. */
 const LEASE_MS = 120_000;
-/** Done between two rewrites of the disk. */
+/** The number of jobs that are done between two rewrites of the disk. */
 const ROUND_MAX = 1_000;
-/** Of one list, between two notes of how far it has come. */
+/** The number of entities of one list between two records of progress. */
 const STEP_MAX = 20;
-/** After each entity it rests for so many times as long as that took: erasing is in no hurry, and others are. */
+/**
+ * The worker rests after each entity for this multiple of the time that the entity took, to leave room for other work.
+ */
 const REST_FACTOR = 2;
 
 type ErasureWorkerDeps = DueMembersDeps & {
@@ -40,7 +42,7 @@ type ErasureWorkerDeps = DueMembersDeps & {
   blobs: BlobStore;
   members: ClusterView;
   log: Pick<Logger, 'info' | 'error'>;
-  /** Makes Redis forget on disk what it has forgotten in memory; false when it was given up, since it had to stop. */
+  /** Removes from Redis's files what Redis has deleted in memory; false if it was stopped first. */
   rewriteDisk: (stopped: () => boolean) => Promise<boolean>;
 };
 
@@ -48,14 +50,14 @@ type ErasureWorkerDeps = DueMembersDeps & {
 export type ErasureView = { account_id: string; began_at: string; removed: Record<string, number>; in_hand: boolean };
 
 /**
- * Removes what lies with erased accounts, deleted streams and the streams of deleted workspaces, in small steps that may be repeated:
- * an interrupted erasure continues where the lists say. No request waits for it, so it is slow.
+ * Erases the data of erased accounts, deleted streams and the streams of deleted workspaces, in small steps that may be
+ * repeated: an interrupted erasure continues from the lists. No request waits for it, so it is slow.
  */
 export class ErasureWorker {
   readonly worker: DueWorker;
   readonly #deps: ErasureWorkerDeps;
   readonly #in_hand = new Set<string>();
-  /** Jobs that are done but for their traces on the disk, by name. */
+  /** Jobs that are done except for their traces on the disk, by name. */
   #erased = new Map<string, DueMember>();
 
   constructor(deps: ErasureWorkerDeps) {
@@ -68,7 +70,7 @@ export class ErasureWorker {
     this.worker = queueWorker<ErasureJob>(deps, work, (job) => this.#do(job));
   }
 
-  /** All erasures in progress, here or elsewhere. */
+  /** All erasures in progress, in all processes. */
   async list(): Promise<ErasureView[]> {
     const { store } = this.#deps;
     // All at once: one after the other they would take 256 times as long as Redis takes for an answer.
@@ -86,7 +88,7 @@ export class ErasureWorker {
     return found;
   }
 
-  /** Takes jobs away whose traces are gone from the disk as well: one rewrite does for all of them. Never rejects. */
+  /** Removes jobs whose traces are gone from the disk as well: one rewrite serves all of them. Never rejects. */
   async #removeErased(): Promise<void> {
     const { store, log, rewriteDisk } = this.#deps;
     const erased = this.#erased;
@@ -101,7 +103,7 @@ export class ErasureWorker {
     }
   }
 
-  /** False where it was cut off: it comes again when its lease is over. */
+  /** False if it was cut off: the job returns when its lease ends. */
   async #do(job: LeasedMember<ErasureJob>): Promise<'kept' | false> {
     const { name } = job;
     this.#in_hand.add(name);
@@ -114,7 +116,7 @@ export class ErasureWorker {
     }
   }
 
-  /** False when it was cut off by our own end. */
+  /** False if it was cut off by the end of this process. */
   async #eraseAllOf(job: ErasureJob): Promise<boolean> {
     switch (job.job) {
       case 'erase_account':
@@ -129,7 +131,7 @@ export class ErasureWorker {
     }
   }
 
-  /** False when it was cut off by our own end. */
+  /** False if it was cut off by the end of this process. */
   async #erase(account_id: string): Promise<boolean> {
     const state = await this.#account(account_id);
     // Erased already, and perhaps begun afresh since: only the disk was still to be seen to.
@@ -168,7 +170,7 @@ export class ErasureWorker {
     for (const of of ACCOUNT_FOLDERS) await blobs.removeFolder(accountFolder(of, account_id));
   }
 
-  /** Asks until nothing is left; false when it was cut off by our own end. */
+  /** Asks until nothing is left; false if it was cut off by the end of this process. */
   async #repeat(ask: () => Promise<{ left: boolean }>): Promise<boolean> {
     while (!this.worker.is_stopping) {
       const began = performance.now();
@@ -178,7 +180,7 @@ export class ErasureWorker {
     return false;
   }
 
-  /** Ends all that is on a list; each leaves the list as it ends, so the list's head is always what is left. */
+  /** Ends all entities on a list; each leaves the list as it ends, so the list's head is always what is left. */
   async #eraseList(account_id: string, { list, kind }: { list: string; kind: ListedKind }): Promise<void> {
     const { actors, store } = this.#deps;
     const place = { owner: account_id, partition: partitionOfId(account_id) };
@@ -251,7 +253,7 @@ export class ErasureWorker {
   }
 }
 
-/** The kinds of which an account has an index; each entity in it can be erased. */
+/** The kinds that an account has an index of; each entity in it can be erased. */
 type ListedKind =
   | 'endpoint'
   | 'stream'

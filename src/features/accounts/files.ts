@@ -10,7 +10,10 @@ import type { ByteContent, TakeBody } from '../../engine/blobs/blob_store.js';
 import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 
-/** Files that people keep beside recordings, for themselves alone. Rule K-014; docs/choices.md, "Files and exports". */
+/**
+ * Files that people keep beside recordings, visible to themselves alone. Rule K-014; docs/choices.md, "Files and
+ * exports".
+ */
 
 export const READS_FILES = ['files:read'] as const;
 const NOT_HERE = refuse('CONFLICT', 'The bytes of this file have not come yet.');
@@ -31,7 +34,7 @@ export const fileShape = z
 
 type FileView = z.infer<typeof fileShape>;
 
-/** Announces a file, whose bytes have a day to come. CONFLICT where the account has too many files or bytes. */
+/** Announces a file; its bytes must arrive within a day. CONFLICT if the account has too many files or bytes. */
 export async function announceFile(
   { actors, clock }: Pick<FeatureServices, 'actors' | 'clock'>,
   { account_id, fences }: Principal,
@@ -88,7 +91,7 @@ export async function viewFile(
   return fileView(file);
 }
 
-/** The bytes of a file of the account, and as which they are saved. */
+/** The bytes of a file of the account, and the name and type to save them under. */
 export async function fileContent(
   { actors, blobs }: Pick<FeatureServices, 'actors' | 'blobs'>,
   { account_id }: Principal,
@@ -111,7 +114,7 @@ export async function fileContent(
   };
 }
 
-/** Gives a file another name. */
+/** Renames a file. */
 export async function renameFile(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,

@@ -11,7 +11,7 @@ import { randomId } from '../../engine/random/random.js';
 import { makeSecret } from '../../engine/secrets/tokens.js';
 import type { FeatureServices } from '../services.js';
 
-/** Tokens that people make for programs of their own. docs/rules.md, "Personal access tokens". */
+/** Tokens that people make for their own programs. docs/rules.md, "Personal access tokens". */
 
 const NOT_OURS = refuse('FORBIDDEN', 'Only our own apps, with account:manage, may do this.', {
   scope: ['account:manage'],
@@ -40,7 +40,7 @@ export const createdTokenShape = z.strictObject({
 
 type TokenView = z.infer<typeof tokenShape>;
 
-/** Makes a token, which can have no permission that the caller lacks. */
+/** Makes a token. It can have no permission that the caller lacks. */
 export async function createToken(
   { actors, clock, keys }: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
@@ -72,7 +72,10 @@ export async function listTokens(
   return { items, cursor: page.cursor };
 }
 
-/** Revokes a token. A token can revoke itself and no other, and a client only where it is ours and has account:manage. */
+/**
+ * Revokes a token. A token can revoke only itself. A client can revoke tokens only if it is first-party and has
+ * account:manage.
+ */
 export async function revokeToken({ actors }: Pick<FeatureServices, 'actors'>, who: Principal, token_id: string) {
   if (who.kind === 'personal_access_token' && who.credential_id !== token_id) throw new Refused(ITSELF_ALONE);
   const is_own = who.client?.first_party && who.permissions.includes('account:manage');

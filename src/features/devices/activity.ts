@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { QueryAnswers } from '../../engine/cluster/process_queries.js';
 
-/** Devices that asked last. */
+/** The number of devices that are remembered: those that called last. */
 const DEVICES_MAX = 20_000;
-/** Of one device; further ones are not kept apart, which no device of ours comes near. */
+/** For one device; further streams are counted together, which no real device comes near. */
 const STREAMS_MAX = 8;
 const AWAITED_MAX = 64;
 
@@ -12,16 +12,16 @@ export type SeenDevice = {
   device_id: string;
   kind: 'personal' | 'shared' | null;
   first_seen_at_ms: number;
-  /** Null while none of its requests was let in. */
+  /** Null until a request of the device was admitted. */
   last_request_at_ms: number | null;
   last_upload_at_ms: number | null;
-  /** Since when it should be uploading; null while it need not. */
+  /** Since when the device should be uploading; null if it need not. */
   recording_since_ms: number | null;
   uploads: number;
   last_refusal: SeenRefusal | null;
-  /** Streams that it began and has not ended. */
+  /** Streams that the device began and has not ended. */
   open_streams: string[];
-  /** Chunks that it announced and has not uploaded. */
+  /** Chunks that the device announced and has not uploaded. */
   awaited_chunks: string[];
 };
 
@@ -29,16 +29,16 @@ export type SeenDevice = {
 export type SeenRefusal = { at_ms: number; reason: string; route: string };
 
 export type DeviceFilter = {
-  /** Silent for longer than this. */
+  /** Only devices that were silent for longer than this. */
   silent_ms: number;
-  /** Only those that should be uploading: with an open stream, or a chunk that was announced. */
+  /** Only devices that should be uploading: with an open stream, or an announced chunk. */
   recording: boolean;
   limit: number;
 };
 
 /** The queries to each process about the devices that it has seen. */
 export type DeviceQueries = {
-  /** Ids of devices that the filter holds for. */
+  /** Ids of the devices that match the filter. */
   device_ids: { about: DeviceFilter; value: { since_ms: number; seen: number; seen_max: number; ids: string[] } };
   devices: { about: string[]; value: { since_ms: number; items: SeenDevice[] } };
 };
@@ -54,13 +54,13 @@ export function deviceAnswers(activity: DeviceActivity): QueryAnswers<DeviceQuer
 }
 
 /**
- * The last activity of each device in this process: a device that talks to another process is not known here. A request
- * costs a look into a map (a microsecond of some hundred that it takes).
+ * The last activity of each device in this process; requests to other processes are not known here. A request costs one
+ * map lookup (a microsecond of its some hundred).
  */
 export class DeviceActivity {
   readonly #now: () => number;
   readonly #devices = new LRUCache<string, SeenDevice>({ max: DEVICES_MAX });
-  /** Since when this process watches. */
+  /** Since when this process records activity. */
   readonly since_ms: number;
   readonly seen_max = DEVICES_MAX;
 
@@ -111,7 +111,7 @@ export class DeviceActivity {
     return seen === undefined ? null : { ...seen, silent_ms: silenceOf(seen, this.#now()) };
   }
 
-  /** The most silent first. Silence counts from the last upload, or from when there was something to upload since. */
+  /** The most silent devices first. Silence counts from the last upload, or from the first thing to upload since. */
   list({ silent_ms, recording, limit }: DeviceFilter): (SeenDevice & { silent_ms: number })[] {
     const found: (SeenDevice & { silent_ms: number })[] = [];
     const now_ms = this.#now();
@@ -147,7 +147,7 @@ export class DeviceActivity {
   }
 }
 
-/** For how long it has not uploaded what it should have. */
+/** For how long the device has not uploaded what it should have. */
 export function silenceOf(
   { last_upload_at_ms, recording_since_ms, first_seen_at_ms }: SeenDevice,
   now_ms: number,

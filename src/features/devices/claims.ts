@@ -21,7 +21,9 @@ const WRONG_ADDRESS = refuse('BAD_REQUEST', 'A session claim is redeemed with th
   details: [{ path: 'ble_address', message: 'must be 12 upper-case hexadecimal digits without colons' }],
 });
 
-/** Makes a claim with which a personal device binds itself to the account. CONFLICT where that has too many devices. */
+/**
+ * Makes a claim with which a personal device binds itself to the account. CONFLICT if the account has too many devices.
+ */
 export async function createOwnerClaim(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   { account, account_id, fences }: Principal,
@@ -61,7 +63,7 @@ export async function redeemClaim(
   return viewBinding(services, who, outcome.binding_epoch);
 }
 
-/** The claim that a device shows the text or the pairing code of. */
+/** The claim whose text or pairing code the device sent. */
 async function findClaim(
   services: Pick<FeatureServices, 'actors' | 'keys' | 'rates'>,
   who: DeviceIdentity,
@@ -81,7 +83,7 @@ async function findClaim(
 }
 
 /**
- * The outcome of the redemption. Whoever began it has waited until all was applied; a caller that asked again
+ * The outcome of the redemption. The caller that began it has waited until all was applied. A caller that asks again
  * meanwhile, or whose redemption another process drives, polls a few times.
  */
 function outcomeOf({ actors }: Pick<FeatureServices, 'actors'>, claim_id: string, device_id: string): Promise<Claim> {

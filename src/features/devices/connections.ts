@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 
-/** Tells the other processes on the same Redis; what it says may get lost. */
+/** Publishes to the other processes on the same Redis; messages may get lost. */
 export type Announcer = { publish(channel: string, text: string): Promise<unknown> };
 
 export const REVOKED_CHANNEL = 'spool:certificate_revoked';
@@ -10,11 +10,10 @@ const FINGERPRINT = /^[0-9a-f]{64}$/;
 const LAST_ANSWER_MAX_MS = 2_000; // ours: longer than an answer takes that comes at all
 
 /**
- * Knows the connections of each certificate, so that a revoked one's can be closed, here and in the other processes.
- *
- * Nothing rests on the message that does this: a request asks how its certificate stands, in whichever process, and is
- * refused and its connection closed when it is revoked. The message only sees to connections that ask nothing, and one
- * for each revocation costs less than looking at all certificates that are connected, again and again.
+ * Keeps the connections of each certificate, so that those of a revoked one can be closed, in this process and the
+ * others. Correctness does not depend on the message: every request checks its certificate, in any process, and is
+ * refused and its connection closed after the revocation. The message only closes connections without requests. One
+ * message for each revocation costs less than checking all connected certificates again and again.
  */
 export class DeviceConnections {
   readonly #by_fingerprint = new Map<string, Set<TLSSocket>>();
@@ -27,7 +26,7 @@ export class DeviceConnections {
     this.#announcer = announcer;
   }
 
-  /** Notes whose connection this is, with its first request: reading a certificate is not worth it before. */
+  /** Records the certificate of a connection with its first request: reading a certificate earlier is not worth it. */
   note(fingerprint: string, socket: TLSSocket): void {
     if (this.#known.has(socket) || socket.destroyed) return;
     this.#known.add(socket);
@@ -41,7 +40,7 @@ export class DeviceConnections {
     });
   }
 
-  /** Notes an answer until it is sent: the connection is not closed before that. */
+  /** Records an answer until it is sent: the connection is not closed before that. */
   answering(answer: ServerResponse): void {
     const { socket } = answer.req;
     const answers = this.#under_way.get(socket) ?? new Set();
@@ -49,18 +48,18 @@ export class DeviceConnections {
     answer.once('close', () => answers.delete(answer));
   }
 
-  /** The number of certificates that have a connection here. */
+  /** The number of certificates with a connection in this process. */
   get size(): number {
     return this.#by_fingerprint.size;
   }
 
-  /** Closes what is open under a revoked certificate, here at once and in the other processes soon. */
+  /** Closes the connections of a revoked certificate, here at once and in the other processes soon. */
   revoked(fingerprint: string): void {
     this.#close(fingerprint);
     void this.#announcer.publish(REVOKED_CHANNEL, fingerprint).catch(() => {});
   }
 
-  /** Another process said it. */
+  /** Handles a message of another process. */
   heard(text: string): void {
     if (FINGERPRINT.test(text)) this.#close(text);
   }
@@ -70,8 +69,8 @@ export class DeviceConnections {
   }
 
   /**
-   * After the answers that are in progress: the message may come while a request is being answered with that very revocation. A request
-   * whose body has not come to its end is cut off, as are answers that take too long.
+   * Closes the connection after the answers in progress: the message may arrive while a request is being answered with
+   * that very revocation. A request whose body is incomplete is cut off, as are answers that take too long.
    */
   #end(socket: TLSSocket): void {
     const answers = [...(this.#under_way.get(socket) ?? [])];

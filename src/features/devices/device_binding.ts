@@ -15,15 +15,15 @@ import type { FeatureServices } from '../services.js';
 export const BOUND_REFUSALS = ['DEVICE_UNBOUND', 'ACCOUNT_DELETED'] as const;
 
 /**
- * The binding of a personal device, or the recorder session of a shared one, under which it may act now; the credential
- * epoch of the account that commits for it must hold. `session` is null for a personal device.
+ * The binding of a personal device, or the recorder session of a shared one, under which it may act now. The credential
+ * epoch of the committing account must hold. `session` is null for a personal device.
  */
 export type Bound = {
-  /** Who lies behind the epoch. */
+  /** The entity that the epoch belongs to. */
   binder: EntityOf<'binding'> | EntityOf<'deviceSession'>;
   terms: Pick<Binding, 'account_id' | 'workspace_id' | 'device_id' | 'source_id'>;
   session: SessionTerms | null;
-  /** Whether the account belongs to the workspace, which it may have left since its session began. */
+  /** Whether the account belongs to the workspace; it may have left since its session began. */
   belongs: boolean;
   private_workspace_id: string;
   fences: Fence[];
@@ -31,7 +31,7 @@ export type Bound = {
 
 const BOUND_TO_NOBODY = refuse('DEVICE_UNBOUND', 'The device is bound to no account; it has to redeem a claim.');
 
-/** The epoch that the device is bound by, or that it was bound by last and may still upload for. */
+/** The epoch that the device is bound by, or was bound by last and may still upload for. */
 async function presentEpoch(
   { actors }: Pick<FeatureServices, 'actors'>,
   { device_id: id }: Pick<DeviceIdentity, 'device_id'>,
@@ -40,7 +40,7 @@ async function presentEpoch(
   return device.binding?.epoch ?? throwRefusal(BOUND_TO_NOBODY);
 }
 
-/** Throws a refusal, or that the device is bound to nobody where it is. */
+/** Throws a refusal, or DEVICE_UNBOUND if the device is bound to nobody. */
 export async function refuseAs(
   services: Pick<FeatureServices, 'actors'>,
   who: DeviceIdentity,
@@ -50,7 +50,7 @@ export async function refuseAs(
   throw new Refused(refusal);
 }
 
-/** For `catch`: a device whose binding has ended hears that it is bound to nobody where it is. */
+/** For `catch`: turns the end of a device's binding into the refusal for an unbound device. */
 export function unboundAs(
   services: Pick<FeatureServices, 'actors'>,
   who: DeviceIdentity,
@@ -61,7 +61,7 @@ export function unboundAs(
   };
 }
 
-/** The binding of an epoch, if it is this device's and has not ended, and its account is there. */
+/** The binding of an epoch, if it is this device's and has not ended, and its account exists. */
 export async function boundBy(
   services: Pick<FeatureServices, 'actors'>,
   who: DeviceIdentity,
@@ -129,7 +129,7 @@ export async function viewPresentBinding(
   return viewBinding(services, who, epoch);
 }
 
-/** The binding of an epoch, as its device is shown it. */
+/** The binding of an epoch, as the device sees it. */
 export async function viewBinding(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   who: DeviceIdentity,
@@ -152,7 +152,7 @@ export async function viewBinding(
   };
 }
 
-/** Records that a bound device is there; gives the server's time. */
+/** Records a bound device's heartbeat; returns the server's time. */
 export async function recordHeartbeat(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   who: DeviceIdentity,

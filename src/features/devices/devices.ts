@@ -23,7 +23,7 @@ export const deviceShape = z
 
 export type DeviceView = z.infer<typeof deviceShape>;
 
-/** A page of an account's devices, those bound last first. */
+/** A page of an account's devices, the last bound first. */
 export async function listDevices(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Pick<Principal, 'account_id'>,
@@ -51,7 +51,7 @@ export async function listDevices(
   return { items, cursor: page.cursor };
 }
 
-/** Unbinds a device at once; a session that it records in ends. */
+/** Unbinds a device at once; its present recorder session ends. */
 export async function removeDevice(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,

@@ -3,7 +3,7 @@ import { type DeviceFilter, type DeviceQueries, isRecording, type SeenDevice, si
 
 export type MergedDevice = SeenDevice & { silent_ms: number };
 
-/** Devices as all processes have seen them together; times are of whoever has watched for longest. */
+/** Devices as all processes together have seen them; times are those of the process that has watched for longest. */
 export type MergedDevices = { since_ms: number; seen: number; seen_max: number; items: MergedDevice[] };
 
 /** Asks for all that any process holds to be so, then holds what all know of each against the filter. */
@@ -25,7 +25,7 @@ export async function mergeDevices(
   };
 }
 
-/** One device as all processes have seen it. */
+/** A device as all processes together have seen it. */
 export async function mergeDevice(
   processes: Pick<ProcessQueries<DeviceQueries>, 'askAll'>,
   device_id: string,
@@ -45,7 +45,7 @@ function joinDevices(told: { items: SeenDevice[] }[], now_ms: number): MergedDev
   return [...devices.values()].map((one) => ({ ...one, silent_ms: silenceOf(one, now_ms) }));
 }
 
-/** Whoever heard of it last knows what is open; the other one may have missed its end. */
+/** The process that heard of the device last knows what is open; the other may have missed its end. */
 function joined(one: SeenDevice, other: SeenDevice): SeenDevice {
   const [last, before] = heardAt(one) >= heardAt(other) ? [one, other] : [other, one];
   return {

@@ -7,11 +7,11 @@ import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { pairingCodeId, pairingCodeIds, randomPairingCode } from '../../engine/secrets/pairing_codes.js';
 import type { FeatureServices } from '../services.js';
 
-/** Pairing codes, which stand for a claim where a person types. Rules H-050 to H-055. */
+/** Pairing codes, which people type in place of a claim. Rules H-050 to H-055. */
 
 const PAIRING_CODE_DRAWS_MAX = 5; // ours: codes drawn until one is free
 
-/** Wrong codes of all devices are counted together. */
+/** The key under which wrong codes of all devices are counted together. */
 const EVERYBODY = 'all devices';
 const UNKNOWN_CODE = refuse('NOT_FOUND', 'The claim is unknown or has expired.');
 
@@ -37,7 +37,7 @@ export async function openPairingCode(
   throw new Error('every pairing code that was drawn belongs to another claim');
 }
 
-/** The claim that a code stands for. Counts the try before it looks, so that tries at once are counted as well. */
+/** The claim that a code stands for. Counts the try before the lookup, so that concurrent tries are counted as well. */
 export async function claimOfCode(
   { actors, keys, rates }: Pick<FeatureServices, 'actors' | 'keys' | 'rates'>,
   { device_id }: DeviceIdentity,

@@ -7,7 +7,7 @@ import { randomId, randomPartition } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 import type { DeviceConnections } from './connections.js';
 
-/** Certificates of devices, and of proxies that pass devices on, as staff give and revoke them. */
+/** Certificates of devices, and of proxies that pass certificates on, as staff issue and revoke them. */
 
 const PROXY_CERTIFICATE_DAYS = 365; // ours: of a proxy that passes certificates on
 
@@ -63,7 +63,7 @@ export async function admitProxy(
 
 type Made = {
   issued: DeviceCertificate;
-  /** The private key only where it was made here. */
+  /** The private key only if it was made here. */
   view: z.infer<typeof certificateShape>;
 };
 

@@ -89,7 +89,7 @@ export async function viewDeviceSession(
   return sessionView(services, who, session);
 }
 
-/** Joins a session with its join code. Whoever belongs to it already is answered all the same. */
+/** Joins a session with its join code. A caller that belongs to it already gets the same answer. */
 export async function joinSession(
   services: Pick<FeatureServices, 'actors' | 'keys'>,
   who: Principal,
@@ -114,7 +114,7 @@ export async function leaveSession(
   await actors.downstream.deviceSession(id).leave({ by: account_id });
 }
 
-/** Lets a session that the caller hosts end later. */
+/** Postpones the end of a session that the caller hosts. */
 export async function extendSession(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
@@ -149,7 +149,7 @@ export async function listDeviceSessions(
   return { items, cursor: page.cursor };
 }
 
-/** Asks a session to change; the answer comes when all participants have been notified. */
+/** Asks a session to change; answers when all participants have been notified. */
 async function change(
   services: Pick<FeatureServices, 'actors' | 'keys'>,
   who: Principal,
@@ -160,7 +160,7 @@ async function change(
   return sessionView(services, who, session);
 }
 
-/** A commit can only hold to credential epochs of its own partition: the host's, not a participant's. */
+/** A commit can be fenced only by credential epochs of its own partition: the host's, not a participant's. */
 function fencesAt({ account_id, fences }: Principal, id: string): Principal['fences'] {
   return partitionOfId(id) === partitionOfId(account_id) ? fences : [];
 }

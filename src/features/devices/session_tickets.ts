@@ -3,13 +3,13 @@ import type { Server as TlsServer } from 'node:tls';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
 
 const PURPOSE = 'device session ticket';
-/** So long a key makes tickets; for as long again they are still taken, and replaced. */
+/** A key issues tickets for this time. For the same time again its tickets are accepted and replaced. */
 const PERIOD_MS = 12 * 3_600_000;
 const PART_BYTES = 16;
 /** OpenSSL's own bound on a ticket, in seconds; 300 when not set. A ticket proves a key, never that it may still be used. */
 export const TICKET_LIFE_S = (2 * PERIOD_MS) / 1000;
 
-/** A ticket key for OpenSSL's callback: a name that stands in the ticket, and keys for HMAC-SHA256 and AES-128-CBC. */
+/** A ticket key for OpenSSL's callback: the name in the ticket, and keys for HMAC-SHA256 and AES-128-CBC. */
 type TicketKey = { name: Buffer; mac_key: Buffer; cipher_key: Buffer };
 
 /** Verdicts of OpenSSL's callback. */
@@ -18,28 +18,28 @@ const RESUME = 1;
 const RESUME_AND_REPLACE = 2;
 type TicketVerdict = [verdict: number, mac_key: Buffer, cipher_key: Buffer, name: Buffer, iv: Buffer];
 
-/** The context of a running server: node gives it no public name, nor the callback. */
+/** The context of a running server: Node.js has no public name for it, nor for the callback. */
 type TicketContext = {
   onticketkeycallback?: (name: Buffer, iv: Buffer, is_new: boolean) => TicketVerdict;
   enableTicketKeyCallback?: () => void;
 };
 
 /**
- * TLS session tickets that every process on the same server keys can read, so that a device resumes at another process
- * and after a restart: keys are derived from the server keys and the time, and shared by nobody sending them.
+ * TLS session tickets that every process with the same server keys can read, so that a device resumes at another
+ * process and after a restart. Ticket keys are derived from the server keys and the time; no process sends them.
  */
 export class SessionTickets {
   readonly #keys: ServerKeys;
   readonly #now: () => number;
   #known: { period: number; key_ids: string; current: TicketKey; accepted: TicketKey[] } | null = null;
 
-  /** `now` in milliseconds since 1970, alike in all processes. */
+  /** `now` in milliseconds since 1970, equal in all processes. */
   constructor(keys: ServerKeys, now: () => number) {
     this.#keys = keys;
     this.#now = now;
   }
 
-  /** To be called again whenever the server got another context (`setSecureContext`). */
+  /** Must be called again after each `setSecureContext` of the server. */
   install(server: TlsServer): void {
     // `ticketKeys` knows one key at a time, so each rotation would cost a full handshake of the whole fleet at once.
     const context = (server as unknown as { _sharedCreds?: { context?: TicketContext } })._sharedCreds?.context;
