@@ -11,17 +11,17 @@ import { type RecordingHead, recordingHead } from './readable_recordings.js';
 
 /** Items of one page. */
 const PAGE_MAX = 100;
-/** After each page it rests for so many times as long as that took: an export is in no hurry, and others are. */
+/** The export rests after each page for this multiple of the time that the page took, to leave room for other work. */
 const REST_FACTOR = 1;
 const REST_MAX_MS = 200;
 
-/** Refusals which say that the resource does not exist any more. */
+/** Refusals for a resource that does not exist any more. */
 const GONE: readonly RefusalCode[] = ['NOT_FOUND', 'CONTENT_EXPIRED'];
 
-/** `id`: of the item that a list belongs to. */
+/** `id`: the item that a list belongs to. */
 type ReadQuery = { who: Principal; id?: string | undefined };
 
-/** Reads an account by the use cases of its resources. */
+/** Reads an account through the use cases of its resources. */
 export class AccountReader {
   readonly #services: ReadingServices;
 
@@ -29,7 +29,7 @@ export class AccountReader {
     this.#services = services;
   }
 
-  /** Which layer must be on for a resource that this caller may not read; null where nothing hinders it. */
+  /** The layer that must be on for a resource that this caller may not read; null if the caller may read it. */
   missingLayer({ layer, permission }: Resource, { account, permissions }: Principal): Layer | 'rights' | null {
     if (layer !== undefined && !isEnabled(account.entitlements, layer)) return layer;
     if (permission.some((name) => permissions.includes(name))) return null;
@@ -39,7 +39,7 @@ export class AccountReader {
     return first.startsWith('audio:') ? 'audio.access' : 'rights';
   }
 
-  /** All of a list, page by page. What is gone meanwhile has nothing. */
+  /** All items of a list, page by page. A list that was deleted meanwhile is empty. */
   list({ list }: ListedResource, { who, id = '' }: ReadQuery): AsyncGenerator<Item> {
     return itemsOf((cursor) => list(this.#services, who, { id, limit: PAGE_MAX, cursor: cursor ?? undefined }));
   }
@@ -56,7 +56,7 @@ export class AccountReader {
     return recordingHead(this.#services, who, stream);
   }
 
-  /** One document; null where there is none any more. */
+  /** One document; null if it no longer exists. */
   one({ read }: SingleResource, { who, id = '' }: ReadQuery): Promise<Item | null> {
     return unlessGone(read(this.#services, who, { id }));
   }
@@ -75,7 +75,7 @@ async function* itemsOf<Of>(read: (cursor: string | null) => Promise<Page<Of>>):
   }
 }
 
-/** Null for what is not there any more. */
+/** Null if the resource no longer exists. */
 async function unlessGone<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
   try {
     return await answer;

@@ -17,14 +17,14 @@ export type Added = { bytes: number; sha256: string };
 export type Entry = {
   path: string;
   from: AsyncIterable<Uint8Array>;
-  /** False for a file that is compressed already: it is only stored. */
+  /** False for a file that is compressed already: it is stored as it is. */
   compress: boolean;
 };
 
-/** The directory is put together from pieces of this size. */
+/** The size of the pieces of the directory. */
 const DIRECTORY_PIECE_BYTES = 256 * 1024;
 
-/** A ZIP that is written as it is read: of what it holds no more is in memory than its directory. */
+/** A ZIP that is written while it is read: only its directory is held in memory. */
 export class Archive {
   readonly #at: DosTime;
   readonly #out = new PassThrough();
@@ -35,7 +35,7 @@ export class Archive {
   #offset = 0;
   #adding: Readable | null = null;
   #fault: Error | null = null;
-  /** Said when there is room for more, or never will be. */
+  /** Called when there is room for more, or never will be. */
   #goOn: () => void = () => {};
 
   constructor(made_at_ms: number) {
@@ -48,12 +48,12 @@ export class Archive {
     });
   }
 
-  /** Its bytes; it is for whoever reads them to read on. */
+  /** The archive's bytes; it is written only as fast as they are read. */
   get bytes(): AsyncIterable<Buffer> {
     return this.#out;
   }
 
-  /** Resolves when all of it was written. One at a time. */
+  /** Resolves when the whole file was written. One file at a time. */
   async add({ path, from, compress }: Entry): Promise<Added> {
     const [hash, name] = [createHash('sha256'), Buffer.from(path)];
     const entry: ZipEntry = {
@@ -95,7 +95,7 @@ export class Archive {
     this.#out.end();
   }
 
-  /** Nobody gets any more of it: whoever adds and whoever reads hears why. */
+  /** Ends the archive: adding and reading fail with this fault. */
   destroy(fault: Error): void {
     this.#fault ??= fault;
     this.#adding?.destroy(fault);

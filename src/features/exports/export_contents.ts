@@ -20,28 +20,28 @@ import {
 } from './readable_recordings.js';
 import { stableList } from './stable_list.js';
 
-/** Of the archive, not of what its files hold: those are as the API's version says. */
+/** The version of the archive's layout. The files in it follow the API's version. */
 const FORMAT = 1;
-/** Lines that are put together before they go on. */
+/** The number of characters of lines that are written together. */
 const LINES_CHARS = 64 * 1024;
 
-/** `records`: lines of a file of lines. */
+/** `records`: the number of lines of a file of lines. */
 type ListedFile = { path: string; bytes: number; sha256: string; records?: number };
 type LeftOut = { what: string; why: string };
 
 type ExportContentsDeps = {
   reader: AccountReader;
   blobs: BlobStore;
-  /** The bytes of a stored chunk; null where they are gone. */
+  /** The bytes of a stored chunk; null if they are gone. */
   chunkBytes: (chunk_id: string) => Promise<Readable | null>;
   now: () => number;
   readers: ExportReaders;
   wanted: Pick<Export, 'audio' | 'files'>;
-  /** Said with each record that went in. */
+  /** Called for each record that was added. */
   onRecord: () => void;
 };
 
-/** Fills an archive with all that an account has. */
+/** Fills an archive with all data of an account. */
 export class ExportContents {
   readonly #deps: ExportContentsDeps;
   readonly #files: ListedFile[] = [];
@@ -118,7 +118,7 @@ export class ExportContents {
     }
   }
 
-  /** A text to read of each recording in which something was said, the newest first. */
+  /** A readable text for each recording with speech, the newest first. */
   async #addTranscripts(archive: Archive): Promise<void> {
     const { reader, readers, onRecord } = this.#deps;
     if (this.#hinders(resourceNamed('streams')) !== null) return;
@@ -151,7 +151,7 @@ export class ExportContents {
     this.#left_out.push({ what: `texts of the ${beyond} recordings that come last in streams.ndjson`, why });
   }
 
-  /** The page by which people find their recordings in the archive. */
+  /** The page that lists the recordings in the archive. */
   async #addRecordingsPage(archive: Archive, made_at: string): Promise<void> {
     const hinders = this.#hinders(resourceNamed('streams'));
     if (hinders !== null) {
@@ -171,7 +171,7 @@ export class ExportContents {
     this.#files.push({ path: 'index.html', ...added });
   }
 
-  /** The newest streams first, as far as one archive goes. */
+  /** Audio of the newest streams first, until the archive is full. */
   async #addAudio(archive: Archive): Promise<void> {
     const { readers } = this.#deps;
     if (!readers.who.permissions.includes('audio:read')) {
@@ -283,7 +283,7 @@ async function* textOf(document: object): AsyncGenerator<Buffer> {
   yield Buffer.from(`${JSON.stringify(document, null, 2)}\n`);
 }
 
-/** As what audio in a container is saved. */
+/** The file extension for audio in a container. */
 function extensionOf(container: string): string {
   const name =
     container
@@ -293,12 +293,12 @@ function extensionOf(container: string): string {
   return /^[a-z0-9]{1,8}$/.test(name.trim()) ? name.trim() : 'bin';
 }
 
-/** Characters that no file of Windows may have in its name, and those that it takes from the end of one. */
+/** Characters that Windows allows in no file name, and those that it removes from the end of one. */
 const NO_FILE_NAME = /[<>:"/\\|?*\p{Cc}]|[. ]+$/gu;
-/** Names of devices there, whatever follows the first dot. */
+/** Names of devices in Windows, whatever follows the first dot. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?=\.|$)/i;
 
-/** A file's name as every system can unpack it; `files.ndjson` has it as it is. */
+/** A file's name in a form that every system can unpack; `files.ndjson` has the original name. */
 export function nameInArchive(name: string): string {
   return name.replaceAll(NO_FILE_NAME, (found) => '_'.repeat(found.length)).replace(DEVICE_NAME, '_$&');
 }

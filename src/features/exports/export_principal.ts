@@ -3,18 +3,18 @@ import type { Export } from '../../../actors/accounts/exports_state.js';
 import type { Principal } from '../../access/principal.js';
 import { type Entitlement, isEnabled, type Layer, permissionsOf } from '../../domain/permissions.js';
 
-/** As whom an export reads. */
+/** The principals that an export reads as. */
 export type ExportReaders = {
   who: Principal;
-  /** With the rights that the account has and no others. */
+  /** Has the rights of the account and no others. */
   plain: Principal;
 };
 
 const ALL_LAYERS = ['audio.access', 'transcripts.access', 'insights.access'] as const satisfies Layer[];
 
 /**
- * The account itself, with developer access: what was made of its recordings is its own data, whoever may see that through
- * the API. For staff, with all layers.
+ * The account itself, with developer access: data made from its recordings is its own, even if it may not read that
+ * through the API. For staff, with all layers.
  */
 export function exportReaders(account: Account, { by }: Pick<Export, 'by'>): ExportReaders {
   const switched: Entitlement[] = ['developer.tools', ...(by === 'staff' ? ALL_LAYERS : [])];
@@ -22,7 +22,7 @@ export function exportReaders(account: Account, { by }: Pick<Export, 'by'>): Exp
   return { who: principalOf({ ...account, entitlements }), plain: principalOf(account) };
 }
 
-/** The layers that it holds something of. */
+/** The layers that the export has data of. */
 export function layersOf({ who }: ExportReaders, { audio }: Pick<Export, 'audio'>): Layer[] {
   const held = ALL_LAYERS.filter((layer) => isEnabled(who.account.entitlements, layer));
   return audio ? held : held.filter((layer) => layer !== 'audio.access');

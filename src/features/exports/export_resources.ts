@@ -29,27 +29,33 @@ import { listWorkspaces } from '../workspaces/workspaces.js';
 
 export type Item = Readonly<Record<string, unknown>>;
 
-/** A page of a resource; `id`: of the item of `of`. `cursor`: of the page before. */
+/** The query for a page of a resource. `id`: the item of `of`. `cursor`: from the page before. */
 type ResourceQuery = { id: string; limit: number; cursor: string | undefined };
 
-/** The services that resources are read with. */
+/** The services with which resources are read. */
 export type ReadingServices = FeatureServices & { transcriber: TranscriberShown };
 
 type ResourceRow = {
   name: string;
-  /** The route that lists the same; `:id` is that of an item of `of`. */
+  /** The route that lists the same data; `:id` is the id of an item of `of`. */
   path: string;
   /** The account must have one of these. */
   permission: readonly Permission[];
-  /** Its layer, where no permission says that. */
+  /** The resource's layer, if its permission does not tell it. */
   layer?: Layer;
-  /** One list for each item of another resource. The item's id goes before what its lines have, under this name. */
+  /**
+   * Makes one list for each item of another resource. The item's id is put before the members of each line, under this
+   * name.
+   */
   of?: { name: string; as: string; where?: (item: Item) => boolean };
-  /** Listed by the last change: what changes while it is read moves to where the list was read already. */
+  /**
+   * Listed by the last change: an item that changes during the reading moves to a part of the list that was read
+   * already.
+   */
   moves?: true;
-  /** Read with the account's own rights, since it says which those are. */
+  /** Read with the account's own rights, since the resource states them. */
   says_rights?: true;
-  /** Members that are worth something to whoever holds them. */
+  /** Members that are secrets. */
   secret?: readonly string[];
 };
 
@@ -74,7 +80,7 @@ const ACCOUNT = ['account:manage'] as const;
 const WORKSPACES = ['workspace:read'] as const;
 const TURNS = ['turns:read'] as const;
 const SUGGESTIONS = ['insights:read'] as const;
-/** The same for conversations and memories, which developers alone read by themselves. */
+/** The same for conversations and memories, which only developers read directly. */
 const INSIGHTS = { permission: ['debug:read'], layer: 'insights.access' } as const;
 const PROFILE = ['profile:read'] as const;
 
@@ -197,7 +203,7 @@ function signalItem({ payload_text, ...signal }: SignalView): Item {
   return { ...signal, payload: payload_text === null ? null : JSON.parse(payload_text) };
 }
 
-/** Resources that routes list and no export holds, and why. */
+/** Resources that routes list and no export holds, with the reason. */
 export const LEFT_OUT: readonly { path: string; why: string }[] = [
   { path: '/workspaces/:id/members', why: "These are other people's names and addresses." },
   { path: '/workspaces/:id/invitations', why: "These are other people's addresses." },
@@ -220,7 +226,7 @@ export const LEFT_OUT: readonly { path: string; why: string }[] = [
   { path: '/me/exports', why: 'An export does not hold exports.' },
 ];
 
-/** The same of what no route of its own lists. */
+/** The same for data that no route lists. */
 export const LEFT_OUT_BESIDE: readonly { what: string; why: string }[] = [
   {
     what: 'What pipelines beside the default one have made.',

@@ -22,7 +22,7 @@ import { type ExportReaders, exportReaders, layersOf } from './export_principal.
 
 const EXPORTS_AT_ONCE = 2; // ours: of one process
 
-/** Exports that other processes have left behind are found after this at the latest. */
+/** Exports that other processes have left are found after this time at the latest. */
 const EVERY_MS = 15_000;
 
 type ExportMakerDeps = DueMembersDeps & {
@@ -36,7 +36,7 @@ type ExportMakerDeps = DueMembersDeps & {
 
 const DELETED = { code: 'ACCOUNT_DELETED', message: 'The account was deleted meanwhile.', retry: false };
 
-/** Another worker makes the export by now, or the account is deleted: this one stops. */
+/** Another worker makes the export by now, or the account is deleted: this worker stops. */
 class ExportLost extends Error {
   override name = 'ExportLost';
   constructor(readonly why: 'deleted' | 'taken') {
@@ -47,8 +47,8 @@ class ExportLost extends Error {
 type Making = { account_id: string; item: RunningExport; readers: ExportReaders; signal: AbortSignal };
 
 /**
- * Makes exports, a few at a time: reads an account page by page and stores the archive in parts as it grows. Where a worker
- * is lost, its lease ends; the next one begins anew, and stores its parts under other names.
+ * Makes exports, a few at a time: reads an account page by page and stores the archive in parts as it grows. After the
+ * loss of a worker its lease ends; the next worker begins anew and stores its parts under other names.
  */
 export function exportWorker(deps: ExportMakerDeps): DueWorker {
   const work = {
@@ -110,7 +110,7 @@ class ExportMaker {
     }
   }
 
-  /** Makes the archive and stores it, as long as it may be made and is nobody else's. */
+  /** Makes the archive and stores it, while this worker holds the export. */
   async #archive({ account_id, item, readers, signal }: Making): Promise<void> {
     const { actors, blobs, lost_audio, reader, now } = this.#deps;
     const { id: export_id, stage } = item;
@@ -151,7 +151,7 @@ class ExportMaker {
     }
   }
 
-  /** Stores an archive as it is made, in parts of one length. */
+  /** Stores an archive in parts of equal length while it is made. */
   async #store(
     archive: Archive,
     { account_id, item, progress }: { account_id: string; item: RunningExport; progress: { bytes: number } },
@@ -171,7 +171,7 @@ class ExportMaker {
     return { bytes: progress.bytes, sha256: whole.digest('hex'), part_bytes };
   }
 
-  /** Throws what a refusal means for whoever makes an export. */
+  /** Throws the error that a refusal means for an export. */
   #lost(error: unknown): never {
     if (isFenceBroken(error)) throw new ExportLost('deleted');
     throw isRefused(error, 'NOT_FOUND', 'CONFLICT') ? new ExportLost('taken') : error;

@@ -61,7 +61,10 @@ export const exportShape = z
 
 export type ExportView = z.infer<typeof exportShape>;
 
-/** Whose exports are meant: those that an account asked for, or those of it that staff did, which it does not see. */
+/**
+ * The exports that a request covers: those that an account asked for, or those that staff asked for, which the account
+ * does not see.
+ */
 export type ExportScope = {
   account: Account;
   by: Export['by'];
@@ -74,13 +77,16 @@ export function ownExports({ kind, account, fences }: Principal): ExportScope {
   return { account, by: 'account', fences };
 }
 
-/** Exports that staff asked for, of the account that they name by its id or its email. They hold all layers. */
+/** The exports that staff asked for, of the account that they name by its id or its email. They hold all layers. */
 export async function staffExports(services: Pick<FeatureServices, 'actors'>, named: string): Promise<ExportScope> {
   const account = await accountNamed(services, named);
   return { account, by: 'staff', fences: [] };
 }
 
-/** Asks for an archive, which is made in the background. Whoever asked may sign out; deleting the account ends it. */
+/**
+ * Asks for an archive, which is made in the background. The export goes on after a sign-out; deleting the account ends
+ * it.
+ */
 export async function requestExport(
   { actors, clock, exports }: Pick<FeatureServices, 'actors' | 'clock'> & { exports: DueWorker },
   { account, by, fences }: ExportScope,
@@ -105,7 +111,7 @@ export async function listExports(
   return { items: page.rows.map(exportView), cursor: page.cursor };
 }
 
-/** Exports of all accounts that are under way, whoever asked for them. */
+/** Exports in progress of all accounts, by accounts and staff. */
 export async function exportsUnderWay({
   actors,
   exports,
@@ -162,8 +168,8 @@ function exportView({ id, audio, files, created_at_ms, stage }: Export): ExportV
 }
 
 /**
- * The bytes of an archive, and as which they are saved. FORBIDDEN where the account asked for it and has a layer switched
- * off by now that it holds; CONTENT_EXPIRED once it is kept no longer; CONFLICT until it is ready.
+ * The bytes of an archive, and the name and type to save them under. FORBIDDEN if the account asked for it and has
+ * since switched off a layer that it holds; CONTENT_EXPIRED once it has expired; CONFLICT until it is ready.
  */
 export async function exportArchive(
   { actors, blobs }: Pick<FeatureServices, 'actors' | 'blobs'>,
@@ -206,7 +212,7 @@ export async function exportArchive(
 
 type PartRange = { part: number; start: number; end: number };
 
-/** The ranges of the parts that lie in a range of an archive. */
+/** The ranges of the parts that make up a range of an archive. */
 function rangesOf(
   { part_bytes }: Extract<ExportStage, { status: 'ready' }>,
   { start, end }: { start: number; end: number },

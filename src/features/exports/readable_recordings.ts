@@ -7,14 +7,16 @@ import type { FeatureServices } from '../services.js';
 import { type SpokenTurn, type TranscriptHead, transcriptHead, visible } from '../transcripts/transcript_markdown.js';
 import type { TurnView } from '../transcripts/turn_shape.js';
 
-/** Recordings of an account as files that people read: a text for each, and one page that lists them. Rules D-072 and D-073. */
+/**
+ * Recordings of an account as files for people: a text for each, and one page that lists them. Rules D-072 and D-073.
+ */
 
 /** Characters of a title in the name of a file: with four bytes each, a name stays below the 255 bytes of file systems. */
 const TITLE_IN_NAME_MAX = 50;
 
 export type RecordingHead = TranscriptHead & { stream_id: string; began_at_ms: number };
 
-/** A recording in the list. `transcript`: the path of its text; null where nothing was said. */
+/** A recording in the list. `transcript`: the path of its text; null if nothing was said. */
 export type ListedRecording = RecordingHead & { transcript: string | null };
 
 export async function recordingHead(
@@ -32,7 +34,7 @@ export async function recordingHead(
   };
 }
 
-/** Null where none is suggested, or the recording was deleted meanwhile. */
+/** Null if no title is suggested, or the recording was deleted meanwhile. */
 async function suggestedTitle(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -47,7 +49,7 @@ async function suggestedTitle(
   }
 }
 
-/** Everybody who says something, in the order in which they begin. */
+/** All speakers, in the order in which they begin. */
 export async function speakersOf(turns: AsyncIterable<TurnView>): Promise<{ turns: number; speakers: Set<string> }> {
   const speakers = new Set<string>();
   let count = 0;
@@ -67,7 +69,9 @@ function speakerOf({ speaker_name, speaker }: TurnView): string | null {
   return speaker_name ?? speaker;
 }
 
-/** The name of a recording's file, without its end: the day and the title, as far as every system can unpack that. */
+/**
+ * The name of a recording's file, without its extension: the day and the title, in a form that every system can unpack.
+ */
 export function transcriptName({ day, title }: Pick<RecordingHead, 'day' | 'title'>, safe: (name: string) => string) {
   const short = [...title.replaceAll(/\s+/g, ' ')].slice(0, TITLE_IN_NAME_MAX).join('').trim();
   return safe(`${day} ${short}`);

@@ -1,12 +1,12 @@
 import { placeOfInsight } from '../../domain/ids.js';
 import type { Item } from './export_resources.js';
 
-/** A list that changes without end is given up after so many passes; what it had at first is there by then. */
+/** The most passes over a list that changes without end; all items of its beginning were read by then. */
 const PASSES_MAX = 20;
 
 /**
- * All items of a list whose order is that of their last change, each once, though they change while it is read: what moves
- * to the head of the list is looked for there again, until nothing has moved.
+ * All items of a list that is ordered by last change, each once, even if they change during the reading: items that
+ * move to the head of the list are looked up there again, until nothing has moved.
  */
 export async function* stableList(list: () => AsyncIterable<Item>, now: () => number): AsyncGenerator<Item> {
   const seen = new SeenItems();
@@ -24,11 +24,11 @@ export async function* stableList(list: () => AsyncIterable<Item>, now: () => nu
   }
 }
 
-/** Which items of libraries have been met: one bit for each. */
+/** The items of libraries that were read: one bit for each. */
 class SeenItems {
   readonly #bits = new Map<string, Uint8Array>();
 
-  /** Whether it is met for the first time. */
+  /** Whether the item is new. */
   note(id: string): boolean {
     const place = placeOfInsight(id);
     if (place === null) throw new Error('no item of a library');

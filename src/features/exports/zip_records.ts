@@ -1,4 +1,6 @@
-/** The records of a ZIP (PKWARE's APPNOTE 6.3): sizes follow the bytes of a file, and what needs 64 bits has them. */
+/**
+ * The records of a ZIP (PKWARE's APPNOTE 6.3): sizes follow the bytes of a file; 64-bit values have their extra field.
+ */
 
 const UINT16_MAX = 0xffff;
 const UINT32_MAX = 0xffff_ffff;
@@ -15,10 +17,10 @@ export type ZipEntry = {
   name: Buffer;
   is_compressed: boolean;
   crc32: number;
-  /** As it is, and as it lies in the archive. */
+  /** The bytes of the file, and its bytes in the archive. */
   bytes: number;
   packed_bytes: number;
-  /** Where its header begins. */
+  /** The offset of its header. */
   offset: number;
 };
 
@@ -63,7 +65,7 @@ export function dataDescriptor({ crc32, bytes, packed_bytes }: ZipEntry): Buffer
   return record;
 }
 
-/** Of the directory, which says where each file lies. */
+/** The record of a file in the directory, with the place of the file. */
 export function directoryRecord(entry: ZipEntry, at: DosTime): Buffer {
   const { name, is_compressed, crc32, bytes, packed_bytes, offset } = entry;
   const extra = zip64Field([bytes, packed_bytes, offset]);

@@ -20,7 +20,7 @@ import type { Clients } from './clients/clients.js';
 import { isRedirectOf } from './clients/clients.js';
 import { isDocumentId } from './clients/document_client.js';
 
-/** The authorization code flow, up to the page that people see. docs/rules.md, "OAuth: browser sign-in". */
+/** The authorization code flow, up to the page that the person sees. docs/rules.md, "OAuth: browser sign-in". */
 
 const LOGIN_REQUIRED = oauthError('login_required', 'Nobody is signed in here in a way that this client can use.');
 
@@ -33,10 +33,10 @@ type Authorization = { session_cookie: SessionCookie | null } & (
   | { goal: Goal; signed_in: { session_id: string; email: string } | null }
 );
 
-/** A request whose client and return address are known to be right: from here on, errors go to the client. */
+/** A request whose client and return address are known to be right: errors go to the client. */
 type KnownRequest = { client: Client; asked: AuthorizationRequest; back: ReturnAddress };
 
-/** Judges a request by the query of its address. Faults of the client or of its return address are for a page. */
+/** Checks a request by the query of its address. Faults of the client or of its return address are shown on a page. */
 export async function authorize(
   services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys'> & {
     clients: Clients;
@@ -107,7 +107,7 @@ function sentBack(back: ReturnAddress, error: OauthError): Authorization {
   return { session_cookie: null, back, answer: error };
 }
 
-/** The code of a grant without a page: the person is signed in and the client is ours. */
+/** The code of a grant without a page: the person is signed in and the client is first-party. */
 async function grantFromSession(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   { client, asked, back }: KnownRequest,
@@ -136,7 +136,7 @@ async function grantFromSession(
   return deriveToken(keys, 'authorization_code', { ...own, id, counter: 0 });
 }
 
-/** The whole request, as it is kept meanwhile. */
+/** The whole request, in the form that a sign-in stores. */
 function goalOf({ client, asked, back }: KnownRequest): Goal {
   const { challenge, ...request_of_grant } = asked;
   return {

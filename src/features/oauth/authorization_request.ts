@@ -7,7 +7,7 @@ import { isRequestable, isWithin, offlineAccessIn, scopeList } from '../../domai
 /** The request of a browser or native sign-in. `name` is the installation's, or the client's. */
 export type AuthorizationRequest = { scopes: string[]; audience: Audience; challenge: string; name: string };
 
-/** Parameters of such a request, as they came. */
+/** Parameters of such a request, as received. */
 export type AuthorizationParameters = Partial<
   Record<
     'response_type' | 'code_challenge' | 'code_challenge_method' | 'resource' | 'scope' | 'installation_label',

@@ -18,14 +18,14 @@ export type LiveBrowserSession = {
   account: Account;
   /** Whether the account is not deleted. */
   is_open: boolean;
-  /** Fences every commit by the credential epochs that were seen. */
+  /** Fences every commit by the credential epochs that were read. */
   fences: Fence[];
 };
 
 /** The cookie of a browser session. */
 export type SessionCookie = { value: string; max_age_s: number };
 
-/** The session behind a cookie; null when there is none, or it has ended. */
+/** The session behind a cookie; null without one, and after its end. */
 export async function browserSessionOf(
   services: Pick<FeatureServices, 'actors' | 'keys'>,
   cookie: string | null,
@@ -50,7 +50,7 @@ export async function browserSessionOf(
   };
 }
 
-/** Whether the session behind a cookie was begun with this address. */
+/** Whether the session behind a cookie was begun with this email address. */
 export async function isSessionOf(
   services: Pick<FeatureServices, 'actors' | 'keys'>,
   cookie: string | null,
@@ -60,7 +60,7 @@ export async function isSessionOf(
   return live !== null && live.session.email === email;
 }
 
-/** Counts as use, which makes the session last longer; the cookie follows. Null for one that has ended. */
+/** Counts as use, which extends the session and its cookie. Null for an ended session. */
 export async function extendBrowserSession(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   id: string,
@@ -69,7 +69,7 @@ export async function extendBrowserSession(
   return session === null ? null : cookieOf(services, id, session);
 }
 
-/** The session's cookie, for as long as the session lasts. */
+/** The session's cookie, valid until the session ends. */
 export function cookieOf(
   { clock, keys }: Pick<FeatureServices, 'clock' | 'keys'>,
   id: string,
@@ -83,9 +83,9 @@ export function cookieOf(
 }
 
 /**
- * Waits, two seconds at most, until a session that was begun has opened, and gives it; null when it does not, or has
- * ended since. Only its sign-in refers to it: of several presses at once, the later ones are answered from the sign-in's
- * state, before that has arrived.
+ * Waits up to two seconds until a new session has opened, and returns it; null if it does not open, or has ended since.
+ * Only its sign-in refers to it: after several presses at once, the later ones are answered from the sign-in's state
+ * before the session has opened.
  */
 export async function sessionOpens(
   { actors }: Pick<FeatureServices, 'actors'>,
@@ -99,7 +99,7 @@ export async function sessionOpens(
   return null;
 }
 
-/** Ends the session behind a cookie, unless it is `but`; an unknown cookie is nothing to end. */
+/** Ends the session behind a cookie, unless it is `but`; an unknown cookie changes nothing. */
 export async function endBrowserSession(
   services: Pick<FeatureServices, 'actors' | 'keys'>,
   cookie: string | null,
@@ -110,12 +110,12 @@ export async function endBrowserSession(
   await services.actors.browserSession(live.id).end();
 }
 
-/** The token that forms of pages for account holders send, so that no other site's form is taken for one of them. */
+/** The token in forms of pages for account holders. It proves that no other site made the form. */
 export function accountFormToken({ keys }: Pick<FeatureServices, 'keys'>, { id, session }: LiveBrowserSession): string {
   return deriveToken(keys, 'account_form', { ...session, id, counter: 0 });
 }
 
-/** FORBIDDEN unless the form's token is that of the session. */
+/** FORBIDDEN unless the form has the token of the session. */
 export function checkAccountForm(
   { keys }: Pick<FeatureServices, 'keys'>,
   { id, session }: LiveBrowserSession,

@@ -15,7 +15,7 @@ import { browserSessionOf, cookieOf, endBrowserSession, type SessionCookie, sess
 import type { Clients } from './clients/clients.js';
 import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
-/** A sign-in in the browser, from /oauth/authorize or a page for account holders to where it leads. */
+/** A sign-in in the browser, from /oauth/authorize or a page for account holders to its end. */
 
 const OTHER_BROWSER = refuse('FORBIDDEN', 'This sign-in was begun in another browser, or cookies are switched off.');
 const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
@@ -23,7 +23,7 @@ const CLIENT_GONE = refuse('FORBIDDEN', 'The app that began this sign-in may not
 const OTHER_FORM = refuse('FORBIDDEN', 'This form does not belong to this sign-in.');
 const DENIED = oauthError('access_denied', 'The person did not allow it.');
 
-/** Where an address that no account is behind gets one by signing in. */
+/** The pages whose sign-in makes an account for an address that has none. */
 const MAKES_ACCOUNTS: readonly AccountPage[] = ['invitations'];
 
 const BROWSER_BYTES = 16;
@@ -33,12 +33,12 @@ const BROWSER_PURPOSE = 'sign-in browser';
 /** A sign-in, in a request of the browser that began it. */
 export type OpenSignIn = { id: string; sign_in: BrowserSignIn };
 
-/** Where an answer to an authorization request goes. */
+/** The destination of an answer to an authorization request. */
 export type ReturnAddress = { redirect_uri: string; state: string | null };
 
 /**
  * Begins a sign-in that is tied to the browser of this cookie. `signed_in`: a session that it may continue with.
- * `browser_cookie` of the answer is the one that the browser must get; null where it has it.
+ * `browser_cookie` of the answer is the one that the browser must get; null if it has one.
  */
 export async function beginSignIn(
   { actors, clock, keys, rates }: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'rates'>,
@@ -76,12 +76,12 @@ export async function readSignIn(
   return { id, sign_in };
 }
 
-/** The token that forms of the sign-in send, so that no other site's form is taken for one of them. */
+/** The token in forms of the sign-in. It proves that no other site made the form. */
 export function signInFormToken({ keys }: Pick<FeatureServices, 'keys'>, { id, sign_in }: OpenSignIn): string {
   return deriveToken(keys, 'sign_in_form', { ...sign_in, id, counter: 0 });
 }
 
-/** FORBIDDEN unless the form's token is that of the sign-in. */
+/** FORBIDDEN unless the form has the token of the sign-in. */
 export function checkSignInForm(
   { keys }: Pick<FeatureServices, 'keys'>,
   { id, sign_in }: OpenSignIn,
@@ -93,7 +93,7 @@ export function checkSignInForm(
   }
 }
 
-/** Mails a code to an address; null where the CAPTCHA was not passed. */
+/** Mails a code to an address; null if the CAPTCHA was not passed. */
 export async function sendCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'rates' | 'settings'>,
   open: OpenSignIn,
@@ -106,7 +106,7 @@ export async function sendCode(
   return mailCode(services, open, { email, ip });
 }
 
-/** Mails another code, where the sign-in waits for one. */
+/** Mails another code if the sign-in waits for one. */
 export async function resendCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'rates' | 'settings'>,
   open: OpenSignIn,
@@ -130,10 +130,10 @@ async function mailCode(
   return { id, sign_in };
 }
 
-/** A sign-in after a code was typed: what is wrong with the code, and the cookie of the session that the browser must get. */
+/** A sign-in after a code was typed: the fault of the code, and the cookie of the session that the browser must get. */
 type SignInAfterCode = OpenSignIn & { problem: 'digits' | 'wrong' | null; session_cookie: SessionCookie | null };
 
-/** Judges a code. After a right one the person is signed in, in this browser too. */
+/** Checks a code. After a right one the person is signed in, in this browser too. */
 export async function tryCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'rates'>,
   open: OpenSignIn,
@@ -153,7 +153,7 @@ export async function tryCode(
   return signedIn(services, now, by.session_cookie);
 }
 
-/** After a right code: the account, a new browser session whatever cookie came, and then on. */
+/** After a right code: finds the account, begins a new browser session whatever cookie came, and continues. */
 async function enter(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   { id, sign_in: { goal } }: OpenSignIn,
@@ -182,8 +182,8 @@ async function enter(
 }
 
 /**
- * After a code was entered: whichever of several presses is answered last, the browser has the session's cookie. A form
- * that is sent again does not bring back a session that has ended, nor one before the browser's present one.
+ * After a code was entered: the browser gets the session's cookie whichever of several presses is answered last. A form
+ * that is sent again brings back neither an ended session nor one older than the browser's present one.
  */
 async function signedIn(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
@@ -221,7 +221,7 @@ export async function otherEmail(services: Pick<FeatureServices, 'actors'>, { id
   return { id, sign_in: await entityOf(services, id).other_email() };
 }
 
-/** Allows the client what it asks for. */
+/** Grants the client its request. */
 export async function approve(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   open: OpenSignIn,
@@ -237,7 +237,7 @@ export async function deny(services: Pick<FeatureServices, 'actors'>, { id }: Op
   return { id, sign_in: await entityOf(services, id).deny() };
 }
 
-/** Where a sign-in leads after a form: to the page of its step, to the page that it is for, or back to the client. */
+/** The step after a form: the page of the sign-in's step, the page that the sign-in is for, or the client. */
 type NextOfSignIn =
   | { to: 'step' }
   | { to: 'page'; page: AccountPage }
@@ -256,7 +256,10 @@ export function nextOf(services: Pick<FeatureServices, 'clock' | 'keys'>, open: 
   return { to: 'client', back, answer: { code } };
 }
 
-/** Later than a double click the code may be used up: sending it again could only look like theft. */
+/**
+ * Whether a repeated form may be a double click. Later the code may be used up, and sending it again would look like
+ * theft.
+ */
 function isFresh({ clock }: Pick<FeatureServices, 'clock'>, { sign_in: { step } }: OpenSignIn): boolean {
   return step.at === 'done' && clock.now() < step.at_ms + LIMITS.oauth_code_replay_harmless_ms;
 }

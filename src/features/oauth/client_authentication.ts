@@ -4,8 +4,8 @@ import { decode } from '../../engine/wire/form.js';
 import type { Clients } from './clients/clients.js';
 
 /**
- * Which client a request comes from (RFC 6749, 2.3): by HTTP Basic, by its secret in the form where it is a third
- * party's, or a public one by its `client_id` alone. Libraries differ in how they show that, whatever was registered.
+ * The client that a request comes from (RFC 6749, 2.3): by HTTP Basic, by its secret in the form if it is a third-party
+ * client, or by its `client_id` alone if it is public. Libraries differ in the method, whatever was registered.
  */
 
 const HEADER_CHARS_MAX = 4_096;
@@ -19,7 +19,7 @@ const SECRET_IN_BODY = oauthError(
 );
 const TWO_METHODS = oauthError('invalid_request', 'A client authenticates in one way, not in two.');
 const TWO_CLIENTS = oauthError('invalid_request', 'client_id is not the client of the Authorization header.');
-/** One text for all: who guesses does not learn which half was wrong. */
+/** One text for all faults: guessing does not reveal which half was wrong. */
 const REFUSED = oauthError('invalid_client', 'The client is unknown, disabled, or did not authenticate as it must.');
 const NOT_FOR_IT = oauthError('invalid_client', 'This is for confidential first-party clients.');
 
@@ -43,7 +43,7 @@ export async function authenticateClient(
   return shown.in_body && client.party === 'first' ? SECRET_IN_BODY : client;
 }
 
-/** As `authenticateClient`, for what only our own servers may ask: confidential first-party clients, by HTTP Basic. */
+/** As `authenticateClient`, for routes of our own servers alone: confidential first-party clients, by HTTP Basic. */
 export async function authenticateOwnServer(
   services: { clients: Clients },
   header: string | undefined,
@@ -73,8 +73,8 @@ function credentialsOf(
 }
 
 /**
- * Both halves are form-encoded inside the Base64 (RFC 6749, 2.3.1). Many clients leave that out, which makes no
- * difference to our ids and secrets. Base64 only as it is written: spare bits and padding as they must be.
+ * Both halves are form-encoded inside the Base64 (RFC 6749, 2.3.1). Many clients do not encode them, which makes no
+ * difference for our ids and secrets. Accepts only canonical Base64: spare bits and padding must be exact.
  */
 function readBasic(header: string): { client_id: string; secret: string } | null {
   const encoded = header.length > HEADER_CHARS_MAX ? undefined : BASIC.exec(header)?.[1];

@@ -8,17 +8,17 @@ import { documentClient } from './clients/document_client.js';
 import { readClientDocument } from './registration.js';
 
 /**
- * Documents of clients whose id is an address. They are fetched with the guards of a webhook's destination, and never from
- * a private address: whoever opens the sign-in page says which address that is.
+ * Documents of clients whose id is a URL. They are fetched with the guards of a webhook's destination, and never from a
+ * private address, since anybody who opens the sign-in page chooses the URL.
  */
 
 const ANSWER_MS_MAX = 5_000;
 const DOCUMENT_BYTES_MAX = 16 * 1024;
 const KEPT_MAX = 1_000;
 const KEPT_MS = 60 * 60_000;
-/** Of what could not be read: another try comes soon, and not with every page. */
+/** How long a failed read is remembered: it is tried again soon, and not with every page. */
 const FAULT_KEPT_MS = 60_000;
-/** By the last two labels of the host: one site that is slow takes no place from others. */
+/** Counted by the last two labels of the host: a slow site takes no place from others. */
 const READS: PoolBounds = { places_max: 16, share_max: 2, waiting_max: 64, waiting_share_max: 8, wait_ms_max: 5_000 };
 
 const NOT_READ = oauthError(
@@ -29,9 +29,9 @@ const BUSY = oauthError('temporarily_unavailable', 'Too many documents of apps a
 
 type ClientDocumentsOptions = {
   brand_names: readonly string[];
-  /** PEM of certificates that are trusted beside the usual ones. */
+  /** PEM of certificates that are trusted beside the system's. */
   extra_ca?: string | null;
-  /** It connects in our place, and refuses private addresses. */
+  /** The proxy that connects in place of this server, and refuses private addresses. */
   proxy: string | null;
   /** Tests read from this machine. */
   block_private?: boolean;
@@ -53,7 +53,7 @@ export class ClientDocuments {
     this.#agent = proxy === null ? new Agent({ connect }) : new ProxyAgent({ uri: proxy });
   }
 
-  /** The client of this id, which `isDocumentId`; a fault that names what is wrong where there is none. */
+  /** The client of an id that passes `isDocumentId`, or the fault of its document. */
   find(client_id: string): Promise<Client | OauthError> {
     const kept = this.#kept.get(client_id);
     if (kept !== undefined) return Promise.resolve(kept);
@@ -84,7 +84,7 @@ export class ClientDocuments {
     return isOauthError(made) ? made : { ...documentClient(client_id), ...made };
   }
 
-  /** Null for an answer that is no document. Redirects are not followed. */
+  /** Null if the answer is no document. Redirects are not followed. */
   async #fetch(client_id: string): Promise<Buffer | null> {
     if (this.#block_private) checkLiteral(new URL(client_id).hostname);
     const { statusCode, headers, body } = await request(client_id, {

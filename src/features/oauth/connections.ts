@@ -47,7 +47,7 @@ export async function endConnection(
   if (!revoked) throw new Refused(UNKNOWN);
 }
 
-/** Signs out the calling app; with `everywhere` everything, app sessions too when one of them calls. */
+/** Signs out the calling app. `everywhere`: signs out everything, app sessions too if an app session calls. */
 export async function signOut(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
@@ -59,7 +59,7 @@ export async function signOut(
   return services.actors.account(who.account_id).sign_out_everywhere({ app_sessions }, who.fences);
 }
 
-/** Ends the calling app alone: its session, or its whole grant. */
+/** Ends only the calling app: its session, or its whole grant. */
 function endCaller({ actors }: Pick<FeatureServices, 'actors'>, who: Principal): Promise<unknown> {
   const { account_id, credential_id } = who;
   if (who.kind === 'app_session') return actors.appSession(credential_id).end();

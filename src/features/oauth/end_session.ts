@@ -4,7 +4,10 @@ import type { FeatureServices } from '../services.js';
 import { endBrowserSession } from './browser_sessions.js';
 import type { Clients } from './clients/clients.js';
 
-/** Ends the browser session behind a cookie, as the query of an address asks for, and says where to return. Rules C-050 to C-054. */
+/**
+ * Ends the browser session behind a cookie, as the query of an address asks, and returns where to redirect. Rules C-050
+ * to C-054.
+ */
 export async function endSessionAndReturn(
   services: Pick<FeatureServices, 'actors' | 'keys'> & { clients: Clients },
   { url, session_cookie }: { url: string; session_cookie: string | null },
@@ -28,8 +31,8 @@ export async function endSessionAndReturn(
 }
 
 /**
- * The origin of a web address; null for anything else, since all other schemes share the origin `null`. The address goes
- * into a header as it is: visible ASCII alone, and no backslash, which browsers read as a slash.
+ * The origin of a web address; null for others, since all other schemes share the origin `null`. The address is sent in
+ * a header unchanged: only visible ASCII, and no backslash, which browsers read as a slash.
  */
 function webOrigin(address: string): string | null {
   if (!/^https?:\/\/[!-[\]-~]+$/i.test(address) || !URL.canParse(address)) return null;

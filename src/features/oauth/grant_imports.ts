@@ -13,7 +13,7 @@ import { accountNamed, accountOf, newAccountId } from '../accounts/account_of_em
 import type { FeatureServices } from '../services.js';
 import type { Clients } from './clients/clients.js';
 
-/** Grants of an earlier system that staff bring in. */
+/** Grants of an earlier system that staff import. */
 
 export const importRow = z.object({
   account: z.union([uuid, emailAddress], 'must be an account id or an email address'),
@@ -50,7 +50,7 @@ export const importResultShape = z.union([
 
 type ImportResult = z.infer<typeof importResultShape>;
 
-/** Brings in grants of an earlier system, each judged by itself. With `dry_run` nothing changes. */
+/** Imports grants of an earlier system, each checked by itself. With `dry_run` nothing changes. */
 export async function importGrants(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'settings'> & { clients: Clients },
   { grants, dry_run }: { grants: readonly unknown[]; dry_run: boolean },
@@ -114,7 +114,7 @@ async function importGrant(
   }
 }
 
-/** The account that a grant is for; an email without one gets it, as a first sign-in would. */
+/** The account of a grant; made for an email without one, as at a first sign-in. */
 async function ownerOf(services: Pick<FeatureServices, 'actors' | 'clock'>, { account }: ImportRow): Promise<Account> {
   if (isId(account)) return accountNamed(services, account);
   const email = account;

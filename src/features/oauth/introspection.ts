@@ -31,10 +31,10 @@ type HolderServices = Pick<FeatureServices, 'access_tokens' | 'actors' | 'addres
 };
 
 const INACTIVE = new CachedJson<IntrospectionView>({ active: false });
-/** The view of each token's holder, which is another object once anything of it changed. */
+/** The view of each token's holder; a change of the holder makes another object. */
 const VIEWS: ObjectCacheKind<AccessTokenHolder, CachedJson<IntrospectionView>> = { name: 'introspections' };
 
-/** Introspects an access token (RFC 7662); gives the same again until the view changes. */
+/** Introspects an access token (RFC 7662); returns the same object until the view changes. */
 export async function introspect(
   services: HolderServices & Pick<FeatureServices, 'runtime'>,
   token: string,
@@ -48,7 +48,7 @@ export async function introspect(
   return answer;
 }
 
-/** Our own servers ask at one address about tokens of both. */
+/** Our own servers ask about tokens of both issuers at one address. */
 async function holderAtAny(services: HolderServices, token: string): Promise<AccessTokenHolder> {
   const holder = accessTokenHolder(services, token, 'base');
   if (services.addresses().legacy_base_url === null) return holder;

@@ -28,7 +28,7 @@ type NativeSignInQuery = AuthorizationParameters &
 
 type NativeSignInResult = { authorization_code: string } | OauthError;
 
-/** Takes the step that was asked for. After the first one the answer is `insufficient_authorization`. */
+/** Takes the requested step. After the first one the answer is `insufficient_authorization`. */
 export async function signInNatively(
   services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'> & {
     clients: Clients;
@@ -39,7 +39,7 @@ export async function signInNatively(
   return is_first ? sendCode(services, query) : enterCode(services, query);
 }
 
-/** Step 1: a code is mailed whether or not there is an account. */
+/** Step 1: mails a code, whether or not there is an account. */
 async function sendCode(
   services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'> & {
     clients: Clients;
@@ -83,7 +83,7 @@ async function sendCode(
   return codeWanted({ auth_session, text: 'Enter the code that was emailed.', expires_in });
 }
 
-/** Step 2: the code is shown, once. */
+/** Step 2: the app sends the code, once. */
 async function enterCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'> & { clients: Clients },
   body: NativeSignInQuery,

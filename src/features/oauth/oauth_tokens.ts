@@ -27,7 +27,7 @@ export const tokensShape = z
 
 type TokensResult = z.infer<typeof tokensShape> | OauthError;
 
-/** The request of a client, and the issuer that it is sent to. */
+/** The request of a client, and the issuer that receives it. */
 type TokenQuery = { issuer: Issuer } & Partial<
   Record<
     'code' | 'code_verifier' | 'redirect_uri' | 'refresh_token' | 'scope' | 'resource' | 'token',
@@ -38,7 +38,7 @@ type TokenQuery = { issuer: Issuer } & Partial<
 /** RFC 7636, 4.1. */
 const VERIFIER_FORM = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/** The tokens of a code. */
+/** Exchanges a code for tokens. */
 export async function exchangeCode(
   services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'clock' | 'keys'>,
   client: Client,
@@ -64,7 +64,7 @@ export async function exchangeCode(
   return issue(services, found, exchanged);
 }
 
-/** The next tokens of a refresh token. */
+/** Exchanges a refresh token for the next tokens. */
 export async function refreshTokens(
   services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'clock' | 'keys'>,
   client: Client,
@@ -82,7 +82,7 @@ export async function refreshTokens(
   return issue(services, found, refreshed);
 }
 
-/** RFC 7009: whatever the token is, it does not work for this client afterwards. An access token takes its grant along. */
+/** RFC 7009: revokes any token for this client. An access token ends its grant as well. */
 export async function revokeToken(
   services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'keys'>,
   client: Client,
@@ -114,7 +114,7 @@ async function grantOf(
   return livingGrant(services, { id: parsed.id, counter: parsed.counter, grant, issuer });
 }
 
-/** Behind a token that an earlier system gave out: it is the first of its grant. */
+/** The grant of a token from an earlier system, which is the first token of its grant. */
 async function importedGrantOf(
   services: Pick<FeatureServices, 'actors'>,
   { token, issuer }: { token: string; issuer: Issuer },

@@ -15,8 +15,8 @@ import { hasAppScheme, redirectHost, redirectUriProblem } from './clients/redire
 import { countingScopes, type ResourceScopes, scopesOfRegistered } from './clients/third_party_scopes.js';
 
 /**
- * Dynamic client registration (RFC 7591). What came is judged here and not by the row's schema, since its faults have
- * words of their own. Metadata that we do not use is ignored, and not echoed: it is not registered.
+ * Dynamic client registration (RFC 7591). The body is checked here and not by the row's schema, since its faults have
+ * texts of their own. Unused metadata is ignored and not echoed, since it is not registered.
  */
 
 const REDIRECT_URIS_CHARS_MAX = 8_000; // ours: of a registration together, since anybody may register
@@ -27,7 +27,7 @@ const LIST_MAX = 32;
 const WORD_CHARS_MAX = 200;
 const SCOPE_CHARS_MAX = 4_000;
 
-/** A null says the same as leaving a member out (RFC 7592, 2), and so does an empty text, which many clients send. */
+/** A null means the same as an absent member (RFC 7592, 2), and so does an empty text, which many clients send. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess(
     (value) => (value === null || (typeof value === 'string' && value.trim() === '') ? undefined : value),
@@ -110,7 +110,7 @@ type RegistrationView = z.infer<typeof registrationShape>;
 
 type RegistrationRequest = { registration: NewClient; application_type: 'web' | 'native'; names_scopes: boolean };
 
-/** A body as it came. */
+/** A body as received. */
 type RegistrationBody = { content_type: string | undefined; bytes: Uint8Array | undefined };
 
 /** Registers a client. `resource_scopes`: what the MCP server asks clients to ask for. */
@@ -133,7 +133,7 @@ function readRegistration(
   return isOauthError(body) ? body : readMetadata(body, { brand_names, resource_scopes });
 }
 
-/** The client that a document describes, which lies at its client id; the first fault where it describes none. */
+/** The client that a document at its client id describes, or the document's first fault. */
 export function readClientDocument(
   bytes: Uint8Array,
   { client_id, brand_names }: { client_id: string; brand_names: readonly string[] },

@@ -16,7 +16,7 @@ const MAIL_AWAY = refuse('UNAVAILABLE', 'Sign-in is not available at the moment.
 
 type SignIn = { sign_in_id: string; email: string };
 
-/** A code for this sign-in; null when the address has had its share. */
+/** A code for this sign-in; null if the budget of the address is spent. */
 export async function newCode(
   { mail, actors, keys, clock, settings }: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'settings'>,
   ip: string,
@@ -51,7 +51,7 @@ export async function triedCode(
   return { hashes, allowed: answer.allowed, network };
 }
 
-/** The account behind an email that somebody has shown a code for; made when there is none. */
+/** The account behind an email that a code was entered for; made if there is none. */
 export async function accountBehind(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   ip: string,

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../domain/limits.js';
 
-/** Nobody outside can be behind such an address: ours, private, link-local, reserved, or one that leads there. */
+/** The address is not public: ours, private, link-local, reserved, or one that leads to such an address. */
 class AddressBlocked extends Error {
   override name = 'AddressBlocked';
   readonly code = 'ADDRESS_BLOCKED';
@@ -16,13 +16,13 @@ type ResolvedAddress = { address: string; family: number };
 type ResolvedAddresses = [ResolvedAddress, ...ResolvedAddress[]];
 type LookupOptions = {
   block_private: boolean;
-  /** Of the DNS, in place of those that this machine asks. */
+  /** DNS servers in place of the machine's own. */
   servers?: readonly string[];
 };
 
 const KEPT_MAX = 10_000;
 const KEPT_MS = 30_000;
-/** A lookup ends before the request that it is for would; so none of these waits behind others. */
+/** A lookup ends before the request that needs it would; so no lookup waits behind others. */
 const AT_ONCE_MAX = LIMITS.deliveries_in_flight_max;
 const WAITING_MAX = 2_000;
 const TRY_MS = 2_000;
@@ -40,7 +40,7 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST);
 }
 
-/** Throws for a host that is an address itself, which no lookup would see. */
+/** Throws for a host that is an IP address itself, for which no lookup is made. */
 export function checkLiteral(host: string): void {
   const address = host.replace(/^\[|\]$/g, '');
   if (isIP(address) !== 0 && !isPublicAddress(address))
@@ -48,10 +48,10 @@ export function checkLiteral(host: string): void {
 }
 
 /**
- * A lookup for connections that remembers for half a minute and, unless configured otherwise, gives public addresses only.
- * The system's own lookup holds a thread until the last of its servers has been given up, and of threads there are few,
- * for files too. So it is asked for names alone that this machine knows by itself; all others go to the DNS without
- * threads, many at once: somebody's server of names that never answers keeps nobody else waiting.
+ * A lookup for connections that remembers for half a minute and, unless configured otherwise, returns public addresses
+ * only. The system's own lookup holds a thread until its last server has been given up, and there are few threads,
+ * which files need too. So the system is asked only for names that this machine knows by itself. All others are asked
+ * from the DNS without threads, many at once: a name server that never answers delays no other name.
  */
 export function makeLookup({ block_private, servers }: LookupOptions): LookupFunction {
   const kept = new LRUCache<string, ResolvedAddresses>({ max: KEPT_MAX, ttl: KEPT_MS });
@@ -105,7 +105,7 @@ export function makeLookup({ block_private, servers }: LookupOptions): LookupFun
   };
 }
 
-/** A name without a dot, or one of the file of hosts. */
+/** A name without a dot, or one of the hosts file. */
 function isOwnName(host: string): boolean {
   return !host.replace(/\.$/, '').includes('.') || hostsOfFile().has(host.toLowerCase());
 }

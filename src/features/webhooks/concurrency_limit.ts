@@ -1,12 +1,12 @@
 import { LIMITS } from '../../domain/limits.js';
 
-/** The groups by which requests in flight are counted, beside all of them together. */
+/** The groups for which requests in flight are counted, besides the total. */
 export type ConcurrencyGroups = { account_id: string; origin: string };
 
-/** The limit that an endpoint has reached: that of all requests, of its origin's or of its account's. */
+/** The limit that an endpoint has reached: of all requests, of its origin or of its account. */
 export type Bound = 'all' | 'origin' | 'account';
 
-/** Counts the requests of this process in flight, in all, for each account and to each origin. */
+/** Counts the requests in flight of this process: in total, for each account and to each origin. */
 export class ConcurrencyLimit {
   #all = 0;
   readonly #accounts = new Map<string, number>();
@@ -17,8 +17,9 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * The number of requests that an endpoint may still begin which has so many in flight. Of its account's places it
-   * gets its nth while n are free: those that hang can't take the last, and one that has none yet finds one.
+   * The number of requests that an endpoint with `in_flight` requests may still begin. It gets its nth place of its
+   * account only while n are free: hanging requests cannot take the last places, and an endpoint without a request
+   * finds one.
    */
   free({ account_id, origin }: ConcurrencyGroups, in_flight: number): number {
     const of_account = LIMITS.account_in_flight_max - (this.#accounts.get(account_id) ?? 0);
@@ -29,7 +30,7 @@ export class ConcurrencyLimit {
     );
   }
 
-  /** The limit that an endpoint with so many in flight waits for; null where it may have one more. */
+  /** The limit that an endpoint with `in_flight` requests waits for; null if it may begin one more. */
   boundOf(groups: ConcurrencyGroups, in_flight: number): Bound | null {
     if (this.#all >= LIMITS.deliveries_in_flight_max) return 'all';
     if ((this.#origins.get(groups.origin) ?? 0) >= LIMITS.origin_in_flight_max) return 'origin';

@@ -145,7 +145,7 @@ async function deliveryOf(reader: Reader, endpoint: Endpoint, found: FoundDelive
   return { ...summary, event, attempts: attempts.map(attemptView) };
 }
 
-/** The event as it was, or would be, sent; null once it is no longer kept. */
+/** The event as it was, or would be, sent; null after its retention. */
 async function eventOf({ services, account_id }: Reader, { log_id }: QueuedDelivery): Promise<EventView | null> {
   const place = { account_id, partition: partitionOfId(account_id) };
   const [event] = await services.store.events(place, { from: log_id, to: log_id, descending: false, limit: 1 });

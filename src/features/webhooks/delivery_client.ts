@@ -16,13 +16,13 @@ type DeliveryClientDeps = {
   poster: WebhookSender;
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'isLevelEnabled'>;
-  /** Null where traces go nowhere. */
+  /** Null without tracing. */
   tracing: Tracing | null;
   activity: EndpointActivity;
   now: () => number;
 };
 
-/** The result of an attempt, and its event, where that could be read. */
+/** The result of an attempt, and its event if that could be read. */
 type Attempted = { result: AttemptResult; event_id: string | null };
 
 /** Sends one delivery: reads its event, signs it and posts it once. */
@@ -43,7 +43,7 @@ export class DeliveryClient {
     );
   }
 
-  /** Rejects where the event could not be read because storage is away; nothing was sent then. */
+  /** Rejects if the event could not be read because storage is away; nothing was sent then. */
   async send(target: Target, claim: DeliveryClaim): Promise<AttemptResult> {
     const { activity, metrics } = this.#deps;
     const attempted = await this.#attempt(target, claim);

@@ -3,7 +3,7 @@ import { signedHeaders } from './signing_secret.js';
 
 const USER_AGENT = 'Spool-Webhooks/1';
 
-/** All headers of a delivery that are ours to say. */
+/** All headers of a delivery that this server sets. */
 export function deliveryHeaders(
   key: Uint8Array | KeyObject,
   delivery: { id: string; at_ms: number; body: string | Uint8Array },

@@ -21,7 +21,7 @@ import { listUnhealthyEndpoints, type UnhealthyEndpoints } from './unhealthy_end
 import type { WebhookSender } from './webhook_sender.js';
 
 const EVERY_MS = 1_000;
-/** An endpoint that was found due is due for others again after this, unless its own commits say otherwise. */
+/** An endpoint that was found due becomes due for others after this time, unless its own commits say otherwise. */
 const FOUND_MS = 5_000;
 const PER_PARTITION_MAX = 64;
 /** Endpoints of a partition that are looked through after a process ended; claims of others wait for the end of their leases. */
@@ -38,16 +38,16 @@ type DeliveryWorkerDeps = DueMembersDeps & {
   members: ClusterView;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'info' | 'isLevelEnabled'>;
-  /** Null where traces go nowhere. */
+  /** Null without tracing. */
   tracing: Tracing | null;
 };
 
 export type DueEndpoint = { endpoint_id: string; since_ms: number };
 
 /**
- * Posts what is due. An endpoint's actor hands out deliveries and takes what came of them, both in one message, so
- * that a busy endpoint costs a commit for several deliveries. Endpoints queue for places under the limit of requests in
- * flight: a slow one holds only its own slots.
+ * Posts due deliveries. An endpoint's actor hands out deliveries and takes their results in one message, so that a busy
+ * endpoint costs a commit for several deliveries. Endpoints queue for places under the limit of requests in flight: a
+ * slow one holds only its own places.
  */
 export class DeliveryWorker {
   /** Finds endpoints that are due, and wakes their dispatchers. */
@@ -93,7 +93,7 @@ export class DeliveryWorker {
     this.worker.start();
   }
 
-  /** Claims nothing more, and waits for what is in flight and for what came of it. */
+  /** Claims nothing more, and waits for requests in flight and their results. */
   async stop(): Promise<void> {
     this.#is_stopped = true;
     await this.worker.stop();
@@ -105,7 +105,7 @@ export class DeliveryWorker {
     return this.#limit.taken;
   }
 
-  /** These have something due, as far as the caller knows. */
+  /** Wakes the dispatchers of endpoints that have something due, as far as the caller knows. */
   wake(endpoint_ids: Iterable<string>): void {
     if (this.#is_stopped) return;
     for (const endpoint_id of endpoint_ids) {
@@ -118,7 +118,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Posts all that is due now, and gives how many requests that took. */
+  /** Posts all deliveries that are due now, and returns the number of requests. */
   async handleDue(): Promise<number> {
     const before = this.#posted;
     await this.worker.look();
@@ -126,7 +126,7 @@ export class DeliveryWorker {
     return this.#posted - before;
   }
 
-  /** Wakes the endpoints of these partitions of which members have claims that ended without giving them back. */
+  /** Wakes those endpoints of these partitions that have claims of ended members. */
   async takeBack(partitions: readonly number[], gone: ReadonlySet<string>): Promise<void> {
     const { store, actors, now } = this.#deps;
     const after_ms = now();
@@ -140,7 +140,7 @@ export class DeliveryWorker {
     await pMap(found.flat(), look, { concurrency: TAKEN_BACK_AT_ONCE });
   }
 
-  /** One commit may make very many endpoints due: those of a partition are leased together. */
+  /** Leases the due endpoints of a partition together, since one commit may make very many due. */
   async #lease(partition: number, now_ms: number): Promise<DueMember[]> {
     const due = { now_ms, again_ms: now_ms + FOUND_MS, limit: PER_PARTITION_MAX };
     const leased = await this.#deps.store.leaseEndpoints(partition, due);
@@ -153,7 +153,10 @@ export class DeliveryWorker {
       await new Promise((resolve) => setTimeout(resolve, IDLE_LOOKS_EVERY_MS));
   }
 
-  /** Sets the gauges, and gives what they follow from: how many endpoints are due, since when the longest waits, what is in flight here. */
+  /**
+   * Sets the gauges, and returns their sources: how many endpoints are due, since when the longest waits, how many
+   * requests are in flight here.
+   */
   async measure(): Promise<Backlog[]> {
     const { store, metrics, now } = this.#deps;
     const now_ms = now();
@@ -171,12 +174,12 @@ export class DeliveryWorker {
     return backlogs;
   }
 
-  /** Endpoints that get nothing or do not accept it, as it is stored. */
+  /** Endpoints that get nothing or do not accept it, as stored. */
   troubled(): Promise<UnhealthyEndpoints> {
     return listUnhealthyEndpoints(this.#deps.store);
   }
 
-  /** As last measured, of each partition the endpoint that has been due for longest; the longest first. */
+  /** The last measured endpoint of each partition that has been due for longest; the longest first. */
   get due(): readonly DueEndpoint[] {
     return this.#due;
   }

@@ -7,7 +7,7 @@ const ENDPOINTS_MAX = 5_000;
 /** The activity of an endpoint in this process. Times are the clock's. */
 export type SeenEndpoint = {
   endpoint_id: string;
-  /** Null while nothing was sent to it here. */
+  /** Null until a request was sent to the endpoint here. */
   account_id: string | null;
   last: { at_ms: number; verdict: AttemptResult['verdict']; status_code: number | null; error: string | null } | null;
   /** Requests in a row that were not accepted. */
@@ -25,7 +25,7 @@ export type EndpointQueries = {
   endpoints: { about: string[]; value: { since_ms: number; in_flight: number; items: SeenEndpoint[] } };
 };
 
-/** `since_ms`: since when this process watches. */
+/** `since_ms`: since when this process records activity. */
 export function endpointAnswers(
   deliveries: { activity: EndpointActivity; in_flight: number },
   since_ms: number,
@@ -64,7 +64,7 @@ export class EndpointActivity {
     this.#seen.set(endpoint_id, { ...this.#of(endpoint_id), disabled_at_ms: at_ms });
   }
 
-  /** Null when nothing was sent to it here, or that was too long ago. */
+  /** Null if nothing was sent to the endpoint here, or too long ago. */
   find(endpoint_id: string): SeenEndpoint | null {
     return this.#seen.peek(endpoint_id) ?? null;
   }
@@ -84,7 +84,7 @@ export class EndpointActivity {
   }
 }
 
-/** Of what several processes have seen, each endpoint as whoever posted to it last has. */
+/** For each endpoint, the record of the process that posted to it last. */
 export function newestOfEach(seen: readonly SeenEndpoint[]): SeenEndpoint[] {
   const newest = new Map<string, SeenEndpoint>();
   for (const one of seen) {

@@ -9,9 +9,9 @@ import type { DeliveryClient } from './delivery_client.js';
 import type { EndpointQueue, Target } from './endpoint_queue.js';
 import type { Queued, ReadyQueue } from './ready_queue.js';
 
-/** Results for an endpoint wait so long for requests in progress, so that one commit takes all of them. */
+/** How long results of an endpoint wait for requests in progress, so that one commit takes all of them. */
 const GATHER_MS = 25;
-/** An endpoint that has more to send may use the places that it was given again and again for so long. */
+/** How long an endpoint with more to send may reuse its places. */
 const KEEPS_PLACES_MS = 100;
 const TRY_AGAIN = { first_ms: 200, max_ms: 2_000 };
 
@@ -24,13 +24,13 @@ export type DispatcherParts = {
   log: Pick<Logger, 'error'>;
   now: () => number;
   isStopped: () => boolean;
-  /** A request has come to its end. */
+  /** Called at the end of a request. */
   onPosted: () => void;
-  /** Nothing is left to do for the endpoint. */
+  /** Called when nothing is left to do for the endpoint. */
   onIdle: (endpoint_id: string) => void;
 };
 
-/** One endpoint that has something in progress here: hands its results over, takes deliveries and sends them. */
+/** An endpoint with something in progress here: hands its results over, takes deliveries and sends them. */
 export class EndpointDispatcher implements Queued {
   readonly #endpoint_id: string;
   readonly #parts: DispatcherParts;
@@ -41,14 +41,14 @@ export class EndpointDispatcher implements Queued {
   #is_due = false;
   #is_asking = false;
   #is_queued = false;
-  /** As far as is known there is more than it could take at the last time. */
+  /** Whether there was more to take at the last exchange, as far as is known. */
   #is_behind = false;
-  /** Places that came free and that it uses again. */
+  /** Free places that the endpoint uses again. */
   #kept = 0;
   #keeps_until = 0;
   #failures = 0;
   #retry: NodeJS.Timeout | null = null;
-  /** Running while more may come back. */
+  /** The timer that runs while more results may arrive. */
   #gathering: NodeJS.Timeout | null = null;
 
   constructor(endpoint_id: string, parts: DispatcherParts) {
@@ -57,13 +57,13 @@ export class EndpointDispatcher implements Queued {
     this.#target = parts.work.knownTarget(endpoint_id);
   }
 
-  /** It has something due, as far as the caller knows. */
+  /** Begins an exchange: something is due, as far as the caller knows. */
   wake(): void {
     this.#is_due = true;
     this.#step();
   }
 
-  /** Retries nothing; attempts in progress finish. */
+  /** Stops retries; attempts in progress finish. */
   stop(): void {
     if (this.#retry !== null) clearTimeout(this.#retry);
   }
@@ -84,7 +84,7 @@ export class EndpointDispatcher implements Queued {
     return null;
   }
 
-  /** Does what can be done now, or says that there is nothing. */
+  /** Takes the next step, or reports that there is none. */
   #step(): void {
     if (this.#is_asking || this.#retry !== null) return;
     const { queue } = this.#parts;
@@ -112,7 +112,7 @@ export class EndpointDispatcher implements Queued {
     return limit.boundOf(this.#target, this.#in_flight) !== null || queue.isAhead(this.#target);
   }
 
-  /** As `#step`, but not before all is back that is in progress, or a little time has passed. */
+  /** As `#step`, after all requests in progress have ended or a short time has passed. */
   #stepGathered(): void {
     if (this.#in_flight === 0) this.#step();
     else
@@ -132,7 +132,7 @@ export class EndpointDispatcher implements Queued {
     this.#kept = 0;
   }
 
-  /** Hands over what came back and takes up to `want` deliveries. Never rejects. */
+  /** Hands over results and takes up to `want` deliveries. Never rejects. */
   async #turn(want: number): Promise<void> {
     const known = this.#target;
     this.#is_asking = true;
@@ -201,7 +201,7 @@ export class EndpointDispatcher implements Queued {
     queue.freed(target);
   }
 
-  /** Storage is away, or too much waits: what came back is kept as long as it counts. */
+  /** Storage is away, or too much waits: results are kept while they are valid. */
   #tryAgain(results: AttemptResult[], error: unknown): void {
     const { isStopped, log, now } = this.#parts;
     this.#giveBackKept();
@@ -220,7 +220,7 @@ export class EndpointDispatcher implements Queued {
     }, pause_ms);
   }
 
-  /** There is no such endpoint any more. */
+  /** Forgets an endpoint that no longer exists. */
   #forget(): void {
     this.#giveBackKept();
     this.#parts.work.forget(this.#endpoint_id);

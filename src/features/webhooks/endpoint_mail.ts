@@ -2,7 +2,7 @@ import { durationInWords } from '../../domain/limit_text.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { Mail } from '../../engine/mail/mailer.js';
 
-/** Tells that an endpoint was disabled because its deliveries kept failing. */
+/** Tells the holder that an endpoint was disabled because its deliveries kept failing. */
 export function endpointDisabledMail(of: { to: string; host: string; endpoint_id: string; failures: number }): Mail {
   const { to, host, endpoint_id, failures } = of;
   return {

@@ -18,11 +18,11 @@ import { endpointDisabledMail } from './endpoint_mail.js';
 import { openSigningSecret } from './signing_secret.js';
 
 const TARGETS_MAX = 20_000;
-/** All but the last met a credential epoch that had been raised, or lacked the mail. */
+/** All tries but the last met a credential epoch that had been raised, or lacked the mail. */
 const TRIES_MAX = 4;
 const TOKEN_BYTES = 9;
 
-/** The fixed fields of an endpoint, and the account's credential epoch as last seen. */
+/** The fixed fields of an endpoint, and the account's credential epoch as last read. */
 export type Target = ConcurrencyGroups & {
   endpoint_id: string;
   url: URL;
@@ -49,12 +49,12 @@ export class EndpointQueue {
     this.#deps = deps;
   }
 
-  /** Null where it is not known at present. */
+  /** Null if it is not known at present. */
   knownTarget(endpoint_id: string): Target | null {
     return this.#targets.get(endpoint_id) ?? null;
   }
 
-  /** Reads what a delivery to an endpoint needs; null when there is none. */
+  /** Reads the fields that a delivery to an endpoint needs; null if there is no such endpoint. */
   async targetOf(endpoint_id: string): Promise<Target | null> {
     const { actors, keys } = this.#deps;
     const endpoint = await orNull(actors.endpoint(endpoint_id).view(), 'NOT_FOUND');
@@ -78,7 +78,10 @@ export class EndpointQueue {
     this.#targets.delete(endpoint_id);
   }
 
-  /** Hands over results and takes up to so many deliveries: one turn of the endpoint's actor; null when there is none. */
+  /**
+   * Hands over results and takes up to `want` deliveries in one message to the endpoint's actor; null if there is no
+   * such endpoint.
+   */
   async exchange(
     target: Target,
     { results, granted }: { results: AttemptResult[]; granted: number },

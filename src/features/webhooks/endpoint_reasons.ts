@@ -7,7 +7,7 @@ import { verdictOf } from '../../domain/webhooks.js';
 
 type LastRequest = { at_ms: number; status_code: number | null; error: string | null };
 
-/** The facts that explain why an endpoint gets what it gets. */
+/** The facts that explain why an endpoint gets deliveries or not. */
 export type EndpointFacts = {
   endpoint: Endpoint;
   account: 'open' | 'deleted' | 'gone';
@@ -15,19 +15,19 @@ export type EndpointFacts = {
   recent_types: readonly EventType[];
   /** Its last deliveries, the newest first. */
   deliveries: readonly { status: DeliveryStatus; next_attempt_at_ms: number | null; attempts: readonly Attempt[] }[];
-  /** The last request to it that this process knows of, which may be for an older delivery. */
+  /** The last request to the endpoint that this process knows of, which may be for an older delivery. */
   last_seen: LastRequest | null;
   now_ms: number;
 };
 
 export const EVENTS_READ_MAX = 200;
 
-/** `blocks`: because of it nothing arrives. */
+/** `blocks`: no delivery arrives because of it. */
 export type EndpointReason = { name: string; blocks: boolean; text: string };
 
 type ReasonRow = { name: string; blocks: boolean; text: (facts: EndpointFacts) => string | null };
 
-/** In the order in which one would look. */
+/** In the order in which a person would look. */
 const ROWS: readonly ReasonRow[] = [
   {
     name: 'account_deleted',
@@ -114,7 +114,7 @@ const ROWS: readonly ReasonRow[] = [
   },
 ];
 
-/** Why an endpoint gets nothing, or not yet. Empty when nothing speaks against it. */
+/** Why an endpoint gets nothing, or not yet. Empty if there is no reason. */
 export function endpointReasons(facts: EndpointFacts): EndpointReason[] {
   return ROWS.flatMap(({ name, blocks, text }) => {
     const reason = text(facts);
@@ -122,7 +122,7 @@ export function endpointReasons(facts: EndpointFacts): EndpointReason[] {
   });
 }
 
-/** In one line. */
+/** The status in one line. */
 export function endpointHeadline(facts: EndpointFacts, reasons: readonly EndpointReason[]): string {
   if (reasons.some(({ blocks }) => blocks)) return 'It gets nothing at the moment';
   if (reasons.some(({ name }) => name === 'failing')) return 'It does not accept what it is sent';

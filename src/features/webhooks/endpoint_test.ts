@@ -17,7 +17,7 @@ import type { WebhookSender } from './webhook_sender.js';
 
 /** A test delivery to an endpoint. docs/choices.md, "Webhooks". */
 
-/** Not among the types of events: it is recorded nowhere. */
+/** No type of the account's events: a test is recorded nowhere. */
 const TEST_TYPE = 'endpoint.test';
 /** Events count from 1. */
 const TEST_SEQUENCE = 0;
@@ -38,7 +38,7 @@ export const endpointTestShape = z
 
 type EndpointTestView = z.infer<typeof endpointTestShape>;
 
-/** Sends test deliveries, so many a minute for each endpoint. */
+/** Sends test deliveries, up to a limit a minute for each endpoint. */
 export class EndpointTests {
   readonly #sender: WebhookSender;
   readonly #rates: RateLimits<'tests'>;
@@ -75,7 +75,7 @@ export async function sendEndpointTest(
   return sendTest(services, endpoint_id);
 }
 
-/** The same to an endpoint of any account, by staff. NOT_FOUND where there is none. */
+/** The same for staff, to an endpoint of any account. NOT_FOUND if there is none. */
 export async function sendTest(
   { actors, clock, keys, endpoint_tests }: TestServices,
   endpoint_id: string,

@@ -16,7 +16,7 @@ import { randomSigningSecret } from './signing_secret.js';
 
 const NO_ENDPOINT = refuse('NOT_FOUND', 'There is no such endpoint.');
 
-/** Where to deliver. */
+/** The destination of deliveries. */
 export const endpointUrl = z
   .string('must be an https:// URL')
   .superRefine((text, context) => {
@@ -25,7 +25,7 @@ export const endpointUrl = z
   })
   .meta({ format: 'uri' });
 
-/** Which events to deliver; all when there are none. They are kept as they were sent. */
+/** The events to deliver; all if the list is empty. Stored as sent. */
 export const endpointTopics = z
   .array(z.enum(EVENT_TYPES, 'must be an event type'), 'must be a list of event types')
   .max(EVENT_TYPES.length, 'names more event types than there are')
@@ -61,7 +61,7 @@ export const createdEndpointShape = z.strictObject({
 /** The query of lists of endpoints and deliveries: at most `limit`, older than the one whose id is `cursor`. */
 export type OlderQuery = { limit: number; cursor?: string | undefined };
 
-/** The new endpoint and its signing secret, which nobody is shown again. */
+/** The new endpoint and its signing secret, which is shown this once. */
 export async function createEndpoint(
   { clock, keys, actors }: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
@@ -86,7 +86,7 @@ export async function createEndpoint(
   };
 }
 
-/** The newest first. */
+/** Lists endpoints, the newest first. */
 export async function listEndpoints(
   { actors }: Pick<FeatureServices, 'actors'>,
   who: Principal,

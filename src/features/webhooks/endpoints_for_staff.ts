@@ -81,7 +81,7 @@ export async function listEndpointsForStaff(
   };
 }
 
-/** The endpoints of an account, by its id or email, and why each gets what it gets. */
+/** The endpoints of an account, by its id or email, and why each gets deliveries or not. */
 export async function listEndpointsOfAccount(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'store'> & { processes: ProcessQueries<EndpointQueries> },
   named: string,

@@ -4,13 +4,13 @@ import { partitionOfId } from '../../domain/ids.js';
 import { isRetryable, type LoggedEvent, type Store } from '../../engine/store/store.js';
 
 const BYTES_MAX = 16 * 1024 * 1024;
-/** Events between those that are wanted are read with them, up to so many for each. */
+/** The most unneeded events for each needed one that are read along between needed ones. */
 const SPARE_MAX = 2;
 
 /** An event as receivers get it. */
 export type EventBody = { event_id: string; bytes: Buffer };
 
-/** Bodies of events: read together where they lie together, and made once for all endpoints of an account. */
+/** Bodies of events: neighbours are read together, and a body is made once for all endpoints of an account. */
 export class EventBodies {
   readonly #store: Pick<Store, 'events'>;
   readonly #known = new LRUCache<string, EventBody>({
@@ -22,7 +22,10 @@ export class EventBodies {
     this.#store = store;
   }
 
-  /** Reads what is not known of these in one go, where few others lie between. Never rejects: `of` reads what is missing. */
+  /**
+   * Reads those of these events that are not in memory at once, if few others are between them. Never rejects: `of`
+   * reads missing ones.
+   */
   async readAhead(account_id: string, log_ids: readonly string[]): Promise<void> {
     const wanted = log_ids.filter((log_id) => !this.#known.has(keyOf(account_id, log_id)));
     if (wanted.length < 2) return;
@@ -37,7 +40,10 @@ export class EventBodies {
     }
   }
 
-  /** Null when the event is gone, or what is stored is none. Rejects where it could not be read. `again`: not from memory. */
+  /**
+   * Null if the event is gone, or the stored value is no event. Rejects if it could not be read. `again`: not from
+   * memory.
+   */
   async of(account_id: string, log_id: string, { again }: { again: boolean }): Promise<EventBody | null> {
     const known = again ? undefined : this.#known.get(keyOf(account_id, log_id));
     if (known !== undefined) return known;

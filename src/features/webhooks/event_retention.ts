@@ -3,11 +3,11 @@ import type { DueMembersDeps } from '../../engine/jobs/due_members.js';
 import { DueWorker } from '../../engine/jobs/due_worker.js';
 
 type EventRetentionDeps = Omit<DueMembersDeps, 'now'> & {
-  /** Where clocks disagree, the earlier: what is taken away does not come back. */
+  /** The earlier time if clocks disagree: removed events do not come back. */
   certain: () => number;
 };
 
-/** Takes events away that are older than they are kept. Rule E-023. */
+/** Removes events past their retention. Rule E-023. */
 export function eventRetention(deps: EventRetentionDeps): DueWorker {
   const { store, certain } = deps;
   const keptFrom = () => certain() - LIMITS.event_kept_ms;

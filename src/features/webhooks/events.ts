@@ -9,7 +9,7 @@ import type { FeatureServices as Services } from '../services.js';
 
 /** Account events. docs/rules.md, "Account events". */
 
-/** Where a reader stands in a log: which log, behind which event, with which filter. The two kinds don't mix. */
+/** A reader's position in a log: the log, the last event and the filter. The two kinds don't mix. */
 type Position = { kind: 'history' | 'polling'; log_name: string; id: string; type: string | null };
 
 const position_form = z.tuple([
@@ -97,8 +97,8 @@ async function polling(reader: Reader, after: string): Promise<EventPage> {
 }
 
 /**
- * Reads on until `want` events of the type are found, the log ends, or enough was looked at; then `stopped_at` says
- * after which event to continue.
+ * Reads until `want` events of the type are found, the log ends, or the most events were read; then `stopped_at` is the
+ * event after which to continue.
  */
 async function scan(
   { store, place, type }: Reader,

@@ -1,27 +1,27 @@
 import type { Bound, ConcurrencyGroups } from './concurrency_limit.js';
 
-/** Freed places are handed out together after so long, several to one endpoint. */
+/** Freed places are handed out together after this time, several to one endpoint. */
 const SERVE_AFTER_MS = 5;
 
 export interface Queued {
-  /** Whose places it takes; null while that is not known, and then it needs none to start. */
+  /** The groups whose places it takes; null while they are not known: it then needs no place to start. */
   readonly groups: ConcurrencyGroups | null;
-  /** Starts if there is a place for it; otherwise gives what it waits for. */
+  /** Starts if there is a place; otherwise returns the bound that it waits for. */
   tryStart(): Bound | null;
 }
 
 /**
- * Endpoints that have something to do, each once. Those that find no place wait in the line of the bound that stopped
- * them: of all, of their origin or of their account. A place that comes free is offered where it can be used, so
- * thousands that wait for a receiver that hangs cost the others nothing.
+ * Endpoints that have something to do, each once. An endpoint without a place waits in the queue of the bound that
+ * stopped it: of all, of its origin or of its account. A freed place is offered only where it can be used, so thousands
+ * of endpoints that wait for a hanging receiver cost the others nothing.
  */
 export class ReadyQueue {
   readonly #lines = new Map<string, Set<Queued>>();
-  /** Lines in which somebody may start now. */
+  /** Queues in which an endpoint may start now. */
   readonly #freed = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
-  /** Starts it, or puts it behind those that wait for the same. */
+  /** Starts the endpoint, or puts it at the end of the queue of its bound. */
   add(one: Queued): void {
     const line = this.#linesOf(one.groups).find((name) => this.#lines.has(name));
     if (line !== undefined) {
@@ -33,7 +33,7 @@ export class ReadyQueue {
     if (bound !== null) this.#wait(one, bound);
   }
 
-  /** Whether somebody waits before whoever takes these places. */
+  /** Whether an endpoint waits that comes before a user of these places. */
   isAhead(groups: ConcurrencyGroups | null): boolean {
     return this.#linesOf(groups).some((name) => this.#lines.has(name));
   }
@@ -42,7 +42,7 @@ export class ReadyQueue {
     for (const name of this.#linesOf(one.groups)) this.#leave(one, name);
   }
 
-  /** To be called when places of these may have come free. */
+  /** Must be called when places of these groups may have become free. */
   freed(groups: ConcurrencyGroups): void {
     this.#serveSoon(this.#linesOf(groups).filter((name) => this.#lines.has(name)));
   }
@@ -58,7 +58,10 @@ export class ReadyQueue {
     }, SERVE_AFTER_MS);
   }
 
-  /** In turn. Whoever is stopped by another bound goes to that line; by this one, so are those behind. */
+  /**
+   * Serves a queue in order. An endpoint that another bound stops moves to that bound's queue. If the queue's own bound
+   * stops one, those behind it wait as well, except in an account's queue.
+   */
   #serve(name: string): void {
     const [bound] = name.split(' ', 1) as [Bound];
     for (const one of this.#lines.get(name) ?? []) {

@@ -5,13 +5,13 @@ import type { ServerKeys } from '../../engine/secrets/server_keys.js';
 const PURPOSE = 'signing secret';
 const PREFIX = 'whsec_';
 
-/** A new key for an endpoint: as its owner gets it, once, and as it rests with the endpoint. */
+/** A new key for an endpoint: the text that its owner gets once, and the sealed form that is stored. */
 export function randomSigningSecret(keys: ServerKeys): { text: string; sealed: Uint8Array } {
   const key = randomBytes(LIMITS.endpoint_secret_bytes);
   return { text: signingSecretText(key), sealed: keys.seal(PURPOSE, key) };
 }
 
-/** The key as whoever verifies with it is given it. */
+/** The key in the form that a verifier gets. */
 export function signingSecretText(key: Uint8Array): string {
   return PREFIX + Buffer.from(key).toString('base64');
 }
@@ -21,14 +21,14 @@ export function openSigningSecret(keys: ServerKeys, sealed: Uint8Array): Uint8Ar
   return keys.unseal(PURPOSE, sealed);
 }
 
-/** The key behind the text that an owner was given; null for anything else. */
+/** The key of an owner's text; null for any other text. */
 export function parseSigningSecret(text: string): Uint8Array | null {
   if (!text.startsWith(PREFIX)) return null;
   const key = Buffer.from(text.slice(PREFIX.length), 'base64');
   return key.length === LIMITS.endpoint_secret_bytes ? key : null;
 }
 
-/** Headers that prove where a body comes from. Rules F-023 and F-024. */
+/** Headers that prove the origin of a body. Rules F-023 and F-024. */
 export function signedHeaders(
   key: Uint8Array | KeyObject,
   { id, at_ms, body }: { id: string; at_ms: number; body: string | Uint8Array },

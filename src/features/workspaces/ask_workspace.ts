@@ -15,7 +15,7 @@ const PRIVATE = refuse('CONFLICT', 'A private workspace belongs to its account a
 
 type AskWorkspace<Reply> = (workspace: EntityOf<'workspace'>) => Promise<Reply>;
 
-/** Asks a workspace; the answer comes when everybody concerned has been notified. */
+/** Asks a workspace; answers when all accounts concerned have been notified. */
 export function askWorkspace<Reply>(
   { actors }: Pick<FeatureServices, 'actors'>,
   id: string,
@@ -31,7 +31,7 @@ export function askWorkspace<Reply>(
   }, HELD);
 }
 
-/** The same for what is possible with shared workspaces alone: CONFLICT on the account's private one. */
+/** The same for operations of shared workspaces alone: CONFLICT on the account's private one. */
 export async function askSharedWorkspace<Reply>(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
@@ -46,7 +46,7 @@ export function isPrivateOf({ account }: Principal, workspace_id: string): boole
   return account.private_workspace.id === workspace_id;
 }
 
-/** Whether the account belongs to the workspace, once what it has asked for is decided. */
+/** Whether the account belongs to the workspace, once its pending requests are decided. */
 export async function hasJoined(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, ...joining }: { account_id: string } & Joining,

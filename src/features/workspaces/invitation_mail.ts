@@ -1,7 +1,7 @@
 import type { Mail } from '../../engine/mail/mailer.js';
 import { quotedName } from './quoted_name.js';
 
-/** Invites somebody into a workspace. A name that could be a link or an address is left out. */
+/** Invites a person into a workspace. A name that could be a link or an address is left out. */
 export function invitationMail(of: {
   to: string;
   workspace_name: string;

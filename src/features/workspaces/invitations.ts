@@ -17,7 +17,7 @@ import type { FeatureServices } from '../services.js';
 import { askSharedWorkspace, askWorkspace, hasJoined, isPrivateOf } from './ask_workspace.js';
 import { invitationMail } from './invitation_mail.js';
 
-/** Invitations to shared workspaces: as members send them, and as the invited person has them. */
+/** Invitations to shared workspaces, as members send them and as the invited person sees them. */
 
 export const invitationShape = z
   .strictObject({
@@ -34,7 +34,7 @@ type InvitationView = z.infer<typeof invitationShape>;
 
 type InvitationPage = { items: InvitationView[]; cursor: string | null };
 
-/** A page of a workspace's invitations that are not answered, oldest first. */
+/** A page of a workspace's open invitations, oldest first. */
 export async function listSentInvitations(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
@@ -88,7 +88,7 @@ export function withdrawInvitation(
   );
 }
 
-/** Counts an invitation for who sends it and who gets it, unless the workspace would refuse it. */
+/** Counts an invitation for its sender and its recipient, unless the workspace would refuse it. */
 async function takeInvitation(
   { actors, clock, settings }: Pick<FeatureServices, 'actors' | 'clock' | 'settings'>,
   { by, email, workspace }: { by: string; email: string; workspace: Workspace },
@@ -101,7 +101,7 @@ async function takeInvitation(
   await actors.email(email).take_invitation({});
 }
 
-/** A page of the invitations to an address, newest first, as their workspaces have them now. */
+/** A page of the invitations to an address, newest first, in the present form of their workspaces. */
 export async function listInvitations(
   { actors }: Pick<FeatureServices, 'actors'>,
   { email, limit, cursor }: PageQuery & { email: string },
@@ -134,7 +134,7 @@ export async function listInvitations(
   return { items: page.rows.map(({ view }) => view), cursor: page.cursor };
 }
 
-/** Who sent invitations, by account id, as their accounts are named now; null for a deleted account. */
+/** The senders of invitations, by account id, with their present names; null for a deleted account. */
 export async function sendersOf(
   { actors }: Pick<FeatureServices, 'actors'>,
   invitations: readonly InvitationView[],

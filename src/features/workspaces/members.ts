@@ -7,7 +7,7 @@ import { GIVEN_ROLES, type GivenRole } from '../../domain/workspaces.js';
 import type { FeatureServices } from '../services.js';
 import { askSharedWorkspace, askWorkspace, isPrivateOf } from './ask_workspace.js';
 
-/** Who belongs to a workspace. */
+/** Members of a workspace. */
 
 export const memberShape = z
   .strictObject({
@@ -60,7 +60,7 @@ async function membersOf(services: Pick<FeatureServices, 'actors'>, who: Princip
   return found.members;
 }
 
-/** The name is the account's own, which it may change at any time. */
+/** The name is the account's own, which the account may change at any time. */
 async function memberView({ actors }: Pick<FeatureServices, 'actors'>, member: Member): Promise<MemberView> {
   const { account_id, email, role, joined_at_ms } = member;
   const { name } = await actors.account(account_id).view();

@@ -16,15 +16,17 @@ import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/runtime_refusals.js';
 import { type Fence, isRetryable } from '../../engine/store/store.js';
 
 const EVERY_MS = 15_000;
-/** Another process takes the work over after this; both at once would do no harm. */
+/** Another process takes the work over after this time. Both may work at once without harm. */
 const LEASE_MS = 120_000;
-/** A failure that did not come again within this time was mended by another process. */
+/** A failure that was not repeated within this time was mended by another process. */
 const FAILING_FORGOTTEN_MS = 5 * LEASE_MS;
-/** Read of a due list at a time. */
+/** The number of members that are read from a due list at a time. */
 const STEP_MAX = 100;
-/** Chunks or signals that one commit removes: more would hold up others' for longer. */
+/** Chunks or signals that one commit removes: more would delay other commits for longer. */
 const RECORDS_MAX = 64;
-/** After each commit it rests for so many times as long as that took, for the sake of others. */
+/**
+ * The sweep rests after each commit for this multiple of the time that the commit took, to leave room for other work.
+ */
 const REST_FACTOR = 2.5;
 
 type RetentionSweepDeps = DueMembersDeps & {
@@ -32,7 +34,7 @@ type RetentionSweepDeps = DueMembersDeps & {
   blobs: BlobStore;
   members: ClusterView;
   metrics: Metrics;
-  /** Where a stream's transcript is awaited; null where nobody makes one. */
+  /** The ranges of a stream whose transcript is awaited; null if no pipeline makes one. */
   awaited: (stream_id: string) => Promise<Interval[] | null>;
 };
 
@@ -40,14 +42,14 @@ type RetentionSweepDeps = DueMembersDeps & {
 type SweepPart = { library_id: string; place: Library; sweep: LibrarySweep; fences: Fence[] };
 
 /**
- * Removes what workspaces do not keep, for the libraries whose part in a sweep has begun: walks their due lists and asks
- * each entity there to remove what its cutoff says, some records a commit. A sweep that is cut off goes on where the
- * lists say.
+ * Removes data past the retention of its workspace, for the libraries whose part in a sweep has begun: walks their due
+ * lists and asks each entity there to remove what its cutoff says, some records a commit. An interrupted sweep
+ * continues from the lists.
  */
 export class RetentionSweep {
   readonly worker: DueWorker;
   readonly #deps: RetentionSweepDeps;
-  /** Jobs that failed here: since when, and when last. */
+  /** Jobs that failed here, each with the time of its first and last failure. */
   readonly #failing = new Map<string, { since_ms: number; last_ms: number }>();
 
   constructor(deps: RetentionSweepDeps) {
@@ -59,7 +61,7 @@ export class RetentionSweep {
     this.worker = queueWorker<SweepJob>(deps, work, (job) => this.#do(job));
   }
 
-  /** For how long some part of a sweep has failed here, again and again; 0 while none does. */
+  /** For how long a part of a sweep has kept failing here; 0 if none does. */
   get failing_ms(): number {
     const now_ms = this.#deps.now();
     for (const [id, { last_ms }] of this.#failing)
@@ -67,7 +69,7 @@ export class RetentionSweep {
     return Math.max(0, ...[...this.#failing.values()].map(({ since_ms }) => now_ms - since_ms));
   }
 
-  /** False where it was cut off, or has to wait: it comes again when its lease is over. */
+  /** False if it was cut off, or has to wait: the job returns when its lease ends. */
   async #do({ name, content }: LeasedMember<SweepJob>): Promise<'done' | false> {
     try {
       if (!(await this.#sweep(content))) return false;
@@ -90,7 +92,7 @@ export class RetentionSweep {
     return true;
   }
 
-  /** Null when there is nothing to do any more. */
+  /** Null if there is nothing left to do. */
   async #part(library_id: string, sweep_id: string): Promise<SweepPart | 'waits' | null> {
     const { actors } = this.#deps;
     const place = await orNull(actors.library(library_id).view(), 'NOT_FOUND');
@@ -107,7 +109,7 @@ export class RetentionSweep {
     return { library_id, place, sweep, fences };
   }
 
-  /** Goes through a due list up to the cutoff; false when it was cut off. */
+  /** Walks a due list up to the cutoff; false if it was cut off. */
   async #walk(list: DueList, part: SweepPart): Promise<boolean> {
     const { store } = this.#deps;
     const { account_id, workspace_id } = part.place;
@@ -128,7 +130,7 @@ export class RetentionSweep {
     }
   }
 
-  /** Asks one entity until nothing of it is left to remove. One that can't be asked keeps no other from it. */
+  /** Asks one entity until it has nothing left to remove. An entity that cannot be asked does not stop the others. */
   async #expire(list: DueList, { member, before_ms, part }: ExpiryTarget): Promise<'asked' | 'stopped'> {
     const { library_id, place, sweep } = part;
     const expire = { sweep_id: sweep.sweep_id, before_ms, library_id };
@@ -213,7 +215,7 @@ export class RetentionSweep {
     return untilNothingIsLeft(() => contacts.expire_voices({ ...expire, workspace_id }, fences));
   }
 
-  /** A library stands on its own list: what counts is what removes. */
+  /** A library is on its own list. */
   #expireInsights({ member, expire, fences }: Expiring): AsyncGenerator<number> {
     return untilNothingIsLeft(() => this.#deps.actors.library(member).expire(expire, fences));
   }

@@ -50,7 +50,9 @@ export function listWorkspaces({ account }: Principal, query: PageQuery) {
   return { items: page.rows, cursor: page.cursor };
 }
 
-/** Makes a shared workspace, which the account owns: resolves when it is there and the account belongs to it. */
+/**
+ * Makes a shared workspace, which the account owns: resolves when the workspace exists and the account belongs to it.
+ */
 export async function createWorkspace(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'settings'>,
   who: Principal,
@@ -76,7 +78,7 @@ export async function readWorkspace(
   return sharedWorkspaceView(id, found, who.account_id);
 }
 
-/** Renames a workspace, or says how long it keeps what is in it. */
+/** Renames a workspace, or changes how long it keeps its content. */
 export async function changeWorkspace(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
@@ -130,7 +132,7 @@ function privateWorkspaceView({ private_workspace, created_at_ms }: Account): Wo
   };
 }
 
-/** As the member sees it whose account this is. */
+/** The workspace as the member with this account sees it. */
 function sharedWorkspaceView(
   id: string,
   { name, retention, members, created_at_ms }: Workspace,

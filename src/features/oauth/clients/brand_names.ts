@@ -24,7 +24,7 @@ export function carriesBrand(name: string, brands: readonly string[]): boolean {
   });
 }
 
-/** Reduces a text to its look: plain lower-case letters and digits, with one space for whatever separates them. */
+/** Reduces a text to its look: plain lower-case letters and digits, with one space for each separator. */
 function skeletonOf(text: string): string {
   const letters = [...unmarked(text.normalize('NFKD'))].map(plainLetter).join('');
   // Before letter case goes: a capital i looks like an l only as long as it is one. And again after, for the rest.
@@ -34,7 +34,7 @@ function skeletonOf(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, ' ');
 }
 
-/** Without accents, and without what does not show. */
+/** Removes accents and invisible characters. */
 function unmarked(text: string): string {
   return text.replace(/[\p{M}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, '');
 }

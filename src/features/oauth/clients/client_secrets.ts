@@ -3,9 +3,9 @@ import { randomBytes } from '../../../engine/random/random.js';
 import { equalBytes, type ServerKeys } from '../../../engine/secrets/server_keys.js';
 
 /**
- * Secrets of confidential clients. They are random, from 256 bits and of an alphabet that form encoding leaves as it
- * is, so that clients which encode them for HTTP Basic and clients which do not send the same. What is kept is
- * `keyed:<key id>:<HMAC in base64url>`; whoever writes the first-party file by hand may put `sha256:<hex digits>`.
+ * Secrets of confidential clients. A secret has 256 random bits in an alphabet that form encoding does not change, so
+ * that clients send the same whether or not they encode it for HTTP Basic. The stored form is `keyed:<key id>:<HMAC in
+ * base64url>`; a first-party file written by hand may have `sha256:<hex digits>`.
  */
 const SECRET_BYTES = 32;
 const KEYED = /^keyed:([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/;
@@ -25,7 +25,7 @@ export function clientSecretHash(
   return `keyed:${key_id}:${Buffer.from(mac).toString('base64url')}`;
 }
 
-/** Whether this is the secret whose hash was kept; in constant time. */
+/** Whether this is the secret of a stored hash; in constant time. */
 export function isClientSecret(
   keys: ServerKeys,
   { client_id, secret }: { client_id: string; secret: string },

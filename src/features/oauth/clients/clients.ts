@@ -14,10 +14,10 @@ import { APP_CALLBACK_PATH, APP_CLIENT_ID, type FirstPartyClient } from './first
 import { matchesRegistered } from './redirect_uris.js';
 import type { RegisteredClient, RegisteredClients } from './registered_clients.js';
 
-/** The fields of a new client; its id and its secret are made here. */
+/** The fields of a new client; `Clients` makes its id and its secret. */
 export type NewClient = Omit<RegisteredClient, 'client_id'>;
 
-/** A client with all that staff see of it. `state` is null for one of the file of which nothing was changed. */
+/** A client with all that staff see of it. `state` is null for an unchanged client of the file. */
 export type ClientRecord = { client: Client; state: ClientState | null };
 
 export type MadeClient = ClientRecord & { state: ClientState; client_secret: string | null };
@@ -26,7 +26,7 @@ export type MadeClient = ClientRecord & { state: ClientState; client_secret: str
 const PROVEN_MAX = 1_000;
 const PROVEN_KEY_BYTES = 32;
 
-/** A secret that was found good: whose it is, and which of the kept hashes is its own. */
+/** A secret that was proven: its client, and which of the stored hashes is its own. */
 export type ProvenSecret = { client_id: string; hash: string };
 
 const UNKNOWN = refuse('NOT_FOUND', 'There is no such client.');
@@ -40,13 +40,13 @@ export class Clients {
   readonly #actors: Actors;
   readonly #keys: ServerKeys;
   readonly #clock: Clock;
-  /** By a hash of the header that showed it, under a key that only this process has. */
+  /** By a hash of the header that contained the secret, under a key that only this process has. */
   readonly #proven = new LRUCache<string, ProvenSecret>({ max: PROVEN_MAX });
   readonly #proven_key = Buffer.from(randomBytes(PROVEN_KEY_BYTES)).toString('hex');
 
   constructor(parts: {
     first_party: readonly FirstPartyClient[];
-    /** Of this server; the port may be known only once it listens. */
+    /** The address of this server; the port may be known only once it listens. */
     base_url: () => string;
     registered: RegisteredClients;
     actors: Actors;
@@ -61,13 +61,13 @@ export class Clients {
     this.#clock = parts.clock;
   }
 
-  /** A client that may act now; null for one that is unknown, has ended or is disabled. Throws StoreUnavailable. */
+  /** A client that may act now; null if it is unknown, has ended or is disabled. Throws StoreUnavailable. */
   async find(client_id: string): Promise<Client | null> {
     const found = await this.inspect(client_id);
     return found === null || isDisabled(found) ? null : found.client;
   }
 
-  /** As it was made, whether or not it may act now: what it is called, for instance. Throws StoreUnavailable. */
+  /** The client's fixed fields, such as its name, whether or not it may act now. Throws StoreUnavailable. */
   async registration(client_id: string): Promise<Client | null> {
     const first = this.#ofFile(client_id);
     if (first !== null) return first;
@@ -86,12 +86,12 @@ export class Clients {
     return client.party === 'first' || state !== null ? { client, state } : null;
   }
 
-  /** The secret that a header has proven before; null where it is not known. */
+  /** The secret that a header has proven before; null if there is none. */
   provenBy(header: string): ProvenSecret | null {
     return this.#proven.get(this.#nameOf(header)) ?? null;
   }
 
-  /** The client of a secret that was proven before, while it may act and the hash is still among those that are good. */
+  /** The client of a secret that was proven before, if the client may act and the hash is still valid. */
   async authenticateProven({ client_id, hash }: ProvenSecret): Promise<Client | null> {
     const found = await this.inspect(client_id);
     if (found === null || isDisabled(found)) return null;
@@ -101,9 +101,9 @@ export class Clients {
   }
 
   /**
-   * The client that a request comes from, if it may act and this is a good secret of it, or it has none and shows none;
-   * null otherwise. Secrets are compared in constant time; `header` showed this one. Notes that the client was used. Throws
-   * StoreUnavailable.
+   * The client that a request comes from, if it may act and this is a valid secret of it, or it has none and sends
+   * none; null otherwise. Secrets are compared in constant time; `header` contained this one. Records the use of the
+   * client. Throws StoreUnavailable.
    */
   async authenticate(
     { client_id, secret }: { client_id: string; secret: string | null },
@@ -137,7 +137,7 @@ export class Clients {
     return { client: { client_id, ...made, party: 'third', native: false }, state, client_secret };
   }
 
-  /** Gives a confidential client another secret. What it had works for a while, unless it is to end at once. */
+  /** Gives a confidential client another secret. The old one works for a while, unless it is to end at once. */
   async rotateSecret(
     client_id: string,
     { at_once }: { at_once: boolean },
@@ -155,7 +155,7 @@ export class Clients {
     return { client, ...turned, client_secret };
   }
 
-  /** Disables a client, at once and everywhere, or lets it act again. */
+  /** Disables or enables a client, at once and everywhere. */
   async setDisabled(client_id: string, disabled: boolean): Promise<ClientRecord> {
     const client = await this.registration(client_id);
     if (client === null) throw new Refused(UNKNOWN);
@@ -170,7 +170,7 @@ export class Clients {
     return [...this.#first_party.keys()];
   }
 
-  /** The secrets that are good now: the file's until staff have rotated one, from then on it has no more say. */
+  /** The valid secrets: those of the file until staff have rotated one; afterwards the file's are ignored. */
   goodSecrets({ client, state }: ClientRecord): ClientSecret[] {
     const now_ms = this.#clock.now();
     if (state !== null && state.secrets.length > 0) {
@@ -180,7 +180,7 @@ export class Clients {
     return of_file.map((hash) => ({ hash, until_ms: null }));
   }
 
-  /** Our own pages sign in through one of them, and are sent back to this server. */
+  /** A client of the file. Our own pages sign in through one of them, which redirects back to this server. */
   #ofFile(client_id: string): Client | null {
     const client = this.#first_party.get(client_id)?.client ?? null;
     if (client === null || client_id !== APP_CLIENT_ID) return client;
@@ -194,7 +194,7 @@ export class Clients {
     return hash('sha256', this.#proven_key + header, 'base64');
   }
 
-  /** Whoever asked has its answer already; a use that could not be noted is noted with the next one. */
+  /** The caller does not wait; a use that could not be recorded is recorded with the next one. */
   #noteUse({ client: { client_id, party }, state }: ClientRecord): void {
     if (isDocumentId(client_id) || !isTouchDue(state?.last_used_at_ms ?? null, this.#clock.now())) return;
     const note = async () => {
@@ -209,7 +209,7 @@ export class Clients {
   }
 }
 
-/** Whether a client of a request may be sent back there: our own only where they are registered to the letter. */
+/** Whether a request may redirect to this address; for first-party clients it must equal a registered one exactly. */
 export function isRedirectOf({ party, redirect_uris }: Client, requested: string): boolean {
   return party === 'first'
     ? redirect_uris.includes(requested)

@@ -55,7 +55,7 @@ export async function readClient(services: { clients: Clients }, client_id: stri
   return clientView(services, found);
 }
 
-/** Registers a client by hand; a confidential one gets a secret, which nobody is shown again. */
+/** Registers a client by hand; the secret of a confidential one is shown this once. */
 export async function makeClient(
   services: { clients: Clients },
   {
@@ -73,7 +73,7 @@ export async function makeClient(
   return { ...clientView(services, made), ...(client_secret === null ? {} : { client_secret }) };
 }
 
-/** Gives a confidential client another secret; the one before works for a day more, unless it ends `at_once`. */
+/** Gives a confidential client another secret; the old one works for one more day, unless it ends `at_once`. */
 export async function rotateClientSecret(
   services: { clients: Clients },
   { client_id, at_once }: { client_id: string; at_once: boolean },
@@ -90,8 +90,8 @@ export async function setClientDisabled(
 }
 
 /**
- * Where clients stand in the list of all: our own first, then the newest. Those of the file take the highest places, so
- * that one order and one cursor do for both.
+ * Positions of clients in the list of all: our own first, then the newest. Clients of the file take the highest
+ * positions, so that one order and one cursor serve both.
  */
 async function positionsOf(
   { clients, store }: Pick<FeatureServices, 'store'> & { clients: Clients },
@@ -109,7 +109,7 @@ async function positionsOf(
   return [...own, ...lists.flat()].sort((a, b) => b.order - a.order || (a.member < b.member ? 1 : -1)).slice(0, limit);
 }
 
-/** A client as staff see it; of its secrets only how many are good, and until when. */
+/** A client as staff see it; for its secrets only how many are valid, and until when. */
 function clientView({ clients }: { clients: Clients }, record: ClientRecord): ClientView {
   const { client, state } = record;
   const { client_id, name, party, redirect_uris, scopes, token_endpoint_auth_method, native } = client;

@@ -5,7 +5,7 @@ import type { Client } from '../../../access/oauth_client.js';
 /** Each token and grant of the client holds it. */
 const ID_CHARS_MAX = 500;
 
-/** Whether a client id is such an address: with a path, as a browser would write it, without fragment or credentials. */
+/** Whether a client id is such an address: with a path, in a browser's spelling, without fragment or credentials. */
 export function isDocumentId(client_id: string): boolean {
   if (client_id.length > ID_CHARS_MAX || !client_id.startsWith('https://') || client_id.includes('#')) return false;
   if (!URL.canParse(client_id)) return false;
@@ -13,7 +13,10 @@ export function isDocumentId(client_id: string): boolean {
   return href === client_id && pathname !== '/' && username === '' && password === '';
 }
 
-/** As much of such a client as its id says. Codes and tokens are bound to it, so that its document is read where a sign-in begins alone. */
+/**
+ * The part of such a client that follows from its id. Codes and tokens are bound to it, so its document is read only
+ * when a sign-in begins.
+ */
 export function documentClient(client_id: string): Client {
   return {
     client_id,

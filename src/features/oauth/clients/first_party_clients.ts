@@ -12,8 +12,8 @@ import { clientSecretHash, randomClientSecret, secretHashProblem } from './clien
 import { redirectUri } from './redirect_uris.js';
 
 /**
- * Our own apps. Which they are and how they sign in are rules C-015 to C-017; where they are sent back to, what
- * they may ask for and their secrets' hashes are in a file that operators keep.
+ * Our own apps. Rules C-015 to C-017 say which they are and how they sign in. Their redirect URIs, scopes and hashes of
+ * secrets are in a file that operators keep.
  */
 
 const CLIENT_SECRET_CHARS_MIN = 32; // ours: of secrets that operators choose by hand
@@ -24,7 +24,7 @@ type Kind = {
   confidential: boolean;
   /** The desktop app and the agent can't. Rule C-110. */
   workspace_scopes: boolean;
-  /** Where the app runs while it is developed; a deployment's own addresses are the operator's to name. */
+  /** Redirect URIs of the app in development; operators name those of a deployment. */
   development_uris: string[];
 };
 
@@ -75,21 +75,21 @@ const CONFIDENTIAL_IDS = FIRST_PARTY_IDS.filter((id) => FIRST_PARTY[id].confiden
 
 /** The client of the account's own pages at /app, which this server serves itself. */
 export const APP_CLIENT_ID: FirstPartyId = 'svc-web';
-/** Where it is sent back to, whatever the file says: behind the address of this server. */
+/** The redirect path of the app at /app on this server, whatever the file says. */
 export const APP_CALLBACK_PATH = '/app/callback';
 
-/** A client of the file, with the hashes of the secrets that hold until staff rotate them. */
+/** A client of the file, with the hashes of the secrets that are valid until staff rotate them. */
 export type FirstPartyClient = { client: Client; secret_hashes: readonly string[] };
 
-/** The file is not as it must be; the message names field and rule. */
+/** The file is wrong; the message names field and rule. */
 export class WrongFirstPartyClients extends Error {
   override readonly name = 'WrongFirstPartyClients';
 }
 
 /**
- * Reads the file, and writes it first where there is none. In development (no BASE_URL, or a loopback one) each
- * confidential client then has a secret, which lies in `first_party_secrets.json` beside it; elsewhere none has one until
- * staff rotate it. In the order of the interface.
+ * Reads the file, and writes it first if it does not exist. In development (no BASE_URL, or a loopback one) each
+ * confidential client then has a secret, which is in `first_party_secrets.json` beside it; elsewhere no client has one
+ * until staff rotate it. The result has the order of the interface.
  */
 export async function openFirstPartyClients(
   settings: { first_party_clients: string; base_url: string | null },
@@ -157,7 +157,7 @@ const fileForm = (keys: ServerKeys) =>
     >,
   );
 
-/** Plaintexts, in development. */
+/** Secrets in plain text, in development. */
 const secretsForm = z.strictObject(
   Object.fromEntries(
     CONFIDENTIAL_IDS.map((id) => [
@@ -193,8 +193,8 @@ function parseFile<T>(file: string, text: string, form: z.ZodType<T>): T {
 }
 
 /**
- * The text of the file as it is from now on. The secrets come first and the first process' win, so that processes which
- * start at once agree, and one that is killed in between leaves nothing that the next start would not finish.
+ * Writes the first file and returns its text. Secrets are written first and the first process wins, so that processes
+ * that start at once agree, and the next start finishes the work of a killed one.
  */
 async function writeFirst(file: string, keys: ServerKeys, { development }: { development: boolean }): Promise<string> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -220,7 +220,7 @@ async function writeFirst(file: string, keys: ServerKeys, { development }: { dev
   return writeUnlessThere(file, Object.fromEntries(entries));
 }
 
-/** Writes a whole file or none; of two processes the first one's stays. The text that is there then. */
+/** Writes a whole file or none; of two processes the first one's stays. Returns the file's text. */
 async function writeUnlessThere(file: string, document: unknown): Promise<string> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600, flush: true });

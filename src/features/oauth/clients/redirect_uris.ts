@@ -3,8 +3,8 @@ import { hasReadableLabels } from '../../../access/host_names.js';
 import { LIMITS } from '../../../domain/limits.js';
 
 /**
- * Where a person may be sent back to. Rules C-009 to C-011; RFC 8252, 7 and 8.4. Judged twice, as written and as a
- * browser reads it, since parsing hides much: `http://2130706433` is 127.0.0.1, and a tab inside a scheme disappears.
+ * Redirect URIs. Rules C-009 to C-011; RFC 8252, 7 and 8.4. Each is checked twice, as written and as a browser reads
+ * it, since parsing hides much: `http://2130706433` is 127.0.0.1, and a tab inside a scheme disappears.
  */
 
 /** Characters of RFC 3986 alone: no spaces, controls, backslashes or letters beyond ASCII; escapes are complete. */
@@ -89,7 +89,7 @@ function appSchemeProblem(text: string, scheme: string): string | null {
 }
 
 /**
- * Whether a redirect URI of a request is one that was registered: the same text, an app's scheme in any letter case, or on a
+ * Whether a redirect URI of a request is a registered one: the same text, an app's scheme in any letter case, or on a
  * loopback address the same but for its port (RFC 8252, 7.3). localhost, 127.0.0.1 and [::1] are different hosts.
  */
 export function matchesRegistered(registered: string, requested: string): boolean {
@@ -100,14 +100,17 @@ export function matchesRegistered(registered: string, requested: string): boolea
   return before[1] === now[1] && before[3] === now[3];
 }
 
-/** An app's scheme means the same in any letter case (RFC 3986, 3.1); of the web's, nobody writes but one. */
+/**
+ * Lower-cases the scheme of an app, which has no letter case (RFC 3986, 3.1); web schemes are always written in lower
+ * case.
+ */
 function lowerAppScheme(text: string): string {
   return text.replace(SCHEME, (scheme) => (scheme.includes('.') ? scheme.toLowerCase() : scheme));
 }
 
 /**
- * The host that a consent page shows for where the person goes back to: with its port if it is an unusual one (punycode
- * as it is, so that a look-alike shows), or an app's scheme.
+ * The host that a consent page shows as the destination: with its port if it is an unusual one (punycode as it is, so
+ * that a look-alike is visible), or an app's scheme.
  */
 export function redirectHost(uri: string): { host: string; kind: 'web' | 'loopback' | 'app' } {
   const url = new URL(uri);

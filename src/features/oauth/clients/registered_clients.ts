@@ -22,7 +22,7 @@ const record = z.object({
 /** The fixed fields of a third-party client, under its id. Its secrets, use and end are the client actor's. */
 export type RegisteredClient = z.infer<typeof record>;
 
-/** Beyond the time after which an unused client ends: a client must never outlive its record. */
+/** Longer than the time after which an unused client ends: a client must never outlive its record. */
 const RECORD_LIFE_MS = LIMITS.client_unused_life_ms + 30 * 24 * 60 * 60_000;
 
 /** Registrations of third-party clients. */
@@ -50,7 +50,9 @@ export class RegisteredClients {
     });
   }
 
-  /** `kept`: staff made it and only staff end it; otherwise storage may drop it when it was not used for long. */
+  /**
+   * `kept`: staff made the client and only staff end it. Others' records may be dropped after a long time without use.
+   */
   async save(client: RegisteredClient, { kept }: { kept: boolean }): Promise<void> {
     await this.#records.save(client.client_id, client, kept ? undefined : RECORD_LIFE_MS);
   }
@@ -59,7 +61,7 @@ export class RegisteredClients {
     return this.#records.find(client_id);
   }
 
-  /** Before its use is noted, so that the record lasts for longer than the client. */
+  /** Called before the use is recorded, so that the record outlives the client. */
   async renew(client_id: string): Promise<void> {
     await this.#records.dropAfter(client_id, RECORD_LIFE_MS);
   }

@@ -1,19 +1,19 @@
 import { CURRENT_SCOPES, DEFAULT_SCOPES, isRequestable, WORKSPACE_SCOPES } from '../../../domain/scopes.js';
 
-/** The scopes among those a third-party client registers that it can have. RFC 7591, 2, lets us leave out others. */
+/** The registered scopes that a third-party client can have. RFC 7591, 2, allows leaving out others. */
 export function countingScopes(names: readonly string[]): string[] {
   return names.filter((name) => isRequestable(name) && !WORKSPACE_SCOPES.includes(name));
 }
 
-/** The scopes that a resource names in its challenge, and those it may name later, when more is needed. */
+/** The scopes that a resource names in its challenge, and those that it may name later, when more are needed. */
 export type ResourceScopes = { first: readonly string[]; later: readonly string[] };
 
 const NONE: ResourceScopes = { first: [], later: [] };
 
 /**
- * The scopes that a client with these registered ones may ask for, and those it gets when it asks for none. None
- * registered: any. Clients that register just what the challenge of a resource has named did not choose: when it asks
- * for more, they may have more.
+ * The scopes that a client with these registered ones may ask for, and those that it gets by default. No registered
+ * scopes: any. Clients that register exactly the scopes of a resource's challenge did not choose them: they may have
+ * more when the resource asks for more.
  */
 export function scopesOfRegistered(
   counting: string[],
