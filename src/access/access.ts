@@ -9,9 +9,12 @@ export type AccessRule = {
   permission?: readonly Permission[];
   /** And every one of these. */
   all_of?: readonly Permission[];
-  /** Whoever may search and recall: beside those with a permission of the row, or alone where it names none. */
+  /**
+   * Also admits callers who may search and recall, beside those with a permission of the row, or alone if the row names
+   * none.
+   */
   recall?: true;
-  /** The layer that the content belongs to, which must be on; absent where `permission` is one of the layer's. */
+  /** The layer of the content, which must be on; absent if `permission` is one of the layer's. */
   layer?: Layer;
   /** Only for accounts with developer access. */
   developer?: true;
@@ -20,7 +23,7 @@ export type AccessRule = {
 const DEVELOPERS_ONLY = refuse('FORBIDDEN', 'This is for accounts with developer access.');
 const LAYER_OFF = refuse('FORBIDDEN', 'This layer of content is switched off for the account.');
 
-/** Why somebody who is known may not do this; null where nothing is missing. */
+/** The reason for which an identified caller may not do this; null if nothing is missing. */
 export function accessRefusal(
   principal: Pick<Principal, 'kind' | 'permissions' | 'recalls' | 'account'>,
   access: AccessRule,
@@ -32,7 +35,7 @@ export function accessRefusal(
   return access.developer && !isEnabled(entitlements, 'developer.tools') ? DEVELOPERS_ONLY : null;
 }
 
-/** Why its permissions do not suffice; null where they do. */
+/** The reason for which the caller's permissions do not suffice; null if they do. */
 function missingPermission(
   { kind, permissions, recalls }: Pick<Principal, 'kind' | 'permissions' | 'recalls'>,
   access: AccessRule,

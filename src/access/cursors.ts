@@ -6,18 +6,18 @@ const position = z.tuple([z.number(), z.string().max(100)]);
 
 export type Position = { order: number; member: string };
 
-/** Which page of a list is read: at most `limit` items after the cursor. */
+/** The page of a list to read: at most `limit` items after the cursor. */
 export type PageQuery = { limit: number; cursor?: Position | undefined };
 
 /** A page of a list; `cursor` continues after it, null on the last one. */
 export type Page<Item> = { items: Item[]; cursor: string | null };
 
-/** Of a position after which a list continues. */
+/** Encodes the position after which a list continues. */
 export function writeCursor({ order, member }: Position): string {
   return Buffer.from(JSON.stringify([order, member])).toString('base64url');
 }
 
-/** The position behind a cursor, or null for one that we did not write. */
+/** The position in a cursor, or null for a cursor that this server did not write. */
 function readCursor(cursor: string): Position | null {
   if (!/^[A-Za-z0-9_-]{1,300}$/.test(cursor)) return null;
   try {
@@ -54,7 +54,10 @@ export function pageOf<Row extends Position>(rows: Row[], limit: number): { rows
   return { rows: page, cursor: rows.length > limit && last !== undefined ? writeCursor(last) : null };
 }
 
-/** A page of rows that are all at hand, in their order; it continues after the cursor's row, or after that row's former place. */
+/**
+ * A page of rows that are all in memory, in their order; it continues after the cursor's row, or after that row's
+ * former place.
+ */
 export function pageOfAll<Row>(
   rows: readonly Row[],
   { idOf, limit, cursor }: PageQuery & { idOf: (row: Row) => string },

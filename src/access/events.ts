@@ -7,7 +7,7 @@ import { eventType, id, moment } from './response_schemas.js';
 
 const bucket = z.enum(BUCKETS);
 
-/** The data of an event, beside which resource changed. Rule E-001. */
+/** The data of an event, beside the changed resource. Rule E-001. */
 const dataShape = z.strictObject({
   changed_fields: z.array(z.string()).optional().describe('Which members of the resource are others now.'),
   source_id: id.optional().describe('The source of a stream.'),
@@ -48,7 +48,7 @@ export const eventShape = z
 
 export type EventView = z.infer<typeof eventShape>;
 
-/** The Event of the interface: as logged, with the sequence that the log gave it. */
+/** The Event of the interface: the logged event with the sequence from its log. */
 export function eventView(logged: LoggedEvent): EventView {
   const recorded = decodeEvent(logged) as Omit<EventView, 'sequence'>;
   const { id, schema_version, occurred_at, account_id, type, resource, data } = recorded;

@@ -7,10 +7,10 @@ export type PublicAddresses = { base_url: string; legacy_base_url: string | null
 /** The public addresses, once the listeners have their ports. */
 type Addressed = { addresses(): PublicAddresses };
 
-/** Where RFC 9728 metadata of the API lies; that of the MCP server has its path behind it. */
+/** The path of the API's RFC 9728 metadata; the MCP server's metadata has its own path appended. */
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
 
-/** Which of our addresses a request came to: the legacy one by its host, any other is the base. Rule C-018. */
+/** The public address to which a request came: the legacy one by its host, otherwise the base. Rule C-018. */
 export function issuerOf({ addresses }: Addressed, request: FastifyRequest): Issuer {
   const { legacy_base_url } = addresses();
   if (legacy_base_url === null) return 'base';
@@ -20,7 +20,7 @@ export function issuerOf({ addresses }: Addressed, request: FastifyRequest): Iss
   return asked === host || asked === host + (protocol === 'https:' ? ':443' : ':80') ? 'legacy' : 'base';
 }
 
-/** The same request at the base address: where new authorizations are sent to. */
+/** The same request at the base address, to which new authorizations are sent. */
 export function atBase(services: Addressed, request: FastifyRequest): string {
   const base_url = issuerUrl(services, 'base');
   // A request line may name a host of its own.
@@ -28,13 +28,13 @@ export function atBase(services: Addressed, request: FastifyRequest): string {
   return base_url + pathname + search;
 }
 
-/** The address itself, without a slash at its end: the `iss` of all that is said there. */
+/** The address without a slash at its end: the `iss` of everything issued there. */
 export function issuerUrl({ addresses }: Addressed, issuer: Issuer): string {
   const { base_url, legacy_base_url } = addresses();
   return issuer === 'legacy' && legacy_base_url !== null ? legacy_base_url : base_url;
 }
 
-/** The address of the metadata of the resource that a request asks for. */
+/** The address of the metadata of the requested resource. */
 export function resourceMetadataOf(services: Addressed, request: FastifyRequest): string {
   const { url } = request.routeOptions;
   const at = url === MCP_PATH || url === MCP_PATH_WITH_SLASH ? MCP_PATH : '';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { whole } from './request_schemas.js';
 import { moment } from './response_schemas.js';
 
-/** Fields of what workers on the operator port say of jobs that they have claimed. */
+/** Fields of the messages that workers on the operator port send about their claimed jobs. */
 
 export const claim = z.string('must be the text of a claim').min(1).max(64).describe('As it was handed out.');
 

@@ -22,25 +22,25 @@ import type { Fence } from '../engine/store/store.js';
 import { issuerOf, issuerUrl, type PublicAddresses } from './issuer.js';
 import type { Client as OauthClient } from './oauth_client.js';
 
-/** Who calls an account route, as of this request. */
+/** The caller of an account route, as of this request. */
 export type Principal = {
   kind: 'app_session' | 'oauth' | 'personal_access_token';
-  /** The app session, the grant, or the token. */
+  /** The id of the app session, the grant, or the token. */
   credential_id: string;
-  /** Which client acts for the account, and the names of scopes it was granted; null where it is none. */
+  /** The client that acts for the account, with the names of its granted scopes; null if there is no client. */
   client: { client_id: string; first_party: boolean; scopes: readonly string[] } | null;
   account_id: string;
   account: Account;
   permissions: readonly Permission[];
-  /** It may search and recall. */
+  /** Whether the caller may search and recall. */
   recalls: boolean;
-  /** When the emailed code behind the credential was entered; null where none was. */
+  /** The time at which the emailed code behind the credential was entered; null if there was none. */
   verified_at_ms: number | null;
   /** Fences every commit made for this credential by the epochs it was authorised under. */
   fences: Fence[];
 };
 
-/** The device behind a request, as of this request, and the certificate that says so. */
+/** The device behind a request, as of this request, and the certificate that proves it. */
 export type DeviceIdentity = { device_id: string; kind: 'personal' | 'shared'; fingerprint: string };
 
 const REMEMBERED_MAX = 50_000;
@@ -48,11 +48,14 @@ const NO_TOKEN = refuse('UNAUTHORIZED', 'This route needs an Authorization heade
 const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revoked.');
 
 /**
- * Callers by what was found of them. Each request still asks for all of it; where it is what it was before, so is the caller. A
- * state is never changed, so the object that it is says that it is the same.
+ * Callers by the states from which they were built. Each request still reads all these states; if they are the same
+ * objects as before, the caller is the same too. A state is never modified, so the same object is the same state.
  */
 export class KnownCallers {
-  /** App tokens found genuine, by hash: only that they are ours, and whose. That they still hold is asked with every request. */
+  /**
+   * App tokens found genuine, by hash: only that they are ours, and whose. Every request still checks that they are
+   * valid.
+   */
   readonly app_tokens = new LRUCache<string, { session_id: string; serial: number; account_id: string }>({
     max: REMEMBERED_MAX,
   });
@@ -66,12 +69,12 @@ export type AccessDeps = {
   keys: ServerKeys;
   known_callers: KnownCallers;
   access_tokens: Pick<AccessTokens, 'verify'>;
-  /** A client that may act now; null for one that is unknown, has ended or is disabled. */
+  /** A client that may act now; null for a client that is unknown, has ended or is disabled. */
   clients: { find(client_id: string): Promise<OauthClient | null> };
   addresses(): PublicAddresses;
 };
 
-/** The caller behind the Authorization header, or why there is none. */
+/** The caller behind the Authorization header, or the reason for which there is none. */
 export async function principalOf(
   services: AccessDeps,
   request: FastifyRequest,

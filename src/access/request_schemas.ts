@@ -6,11 +6,11 @@ import { isId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { readEmail } from './typed_email.js';
 
-/** Forms that several routes share. Error texts say the rule; the path is added where they are rendered. */
+/** Forms that several routes share. Error texts state the rule; the path is added when they are rendered. */
 
 const SAFE = Number.MAX_SAFE_INTEGER;
 
-/** A UUID in any letter case (canonical from here on); CBOR may send its 16 bytes. */
+/** A UUID in any letter case, turned into its canonical form; CBOR may send its 16 bytes. */
 export const uuid = z.preprocess(
   (value) =>
     value instanceof Uint8Array && value.length === 16
@@ -25,7 +25,7 @@ export const uuid = z.preprocess(
 export const bindingEpoch = uuid.describe('Of the binding that the device recorded under.');
 export const sourceStreamRef = uuid.describe("The device's own name for the stream.");
 
-/** A SHA-256 as 64 hexadecimal digits (lower case from here on); CBOR may send its 32 bytes. */
+/** A SHA-256 as 64 hexadecimal digits, turned into lower case; CBOR may send its 32 bytes. */
 export const sha256 = z.preprocess(
   (value) =>
     value instanceof Uint8Array && value.length === 32
@@ -64,7 +64,7 @@ const TIMESTAMP_FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,
 const YEAR_9999_END_MS = Date.UTC(10_000, 0) - 1;
 const TIMESTAMP_RULE = 'must be an ISO 8601 timestamp with an offset, such as 2026-01-31T08:30:00.000Z';
 
-/** An ISO 8601 timestamp with an offset; from here on in UTC with milliseconds. */
+/** An ISO 8601 timestamp with an offset, turned into UTC with milliseconds. */
 export const timestamp = z
   .string(TIMESTAMP_RULE)
   .refine(isTimestamp, TIMESTAMP_RULE)
@@ -76,7 +76,10 @@ const DATE_RULE = 'must be a day of the calendar, such as 2026-12-07';
 /** A day without a time. */
 export const calendarDay = z.string(DATE_RULE).refine(isDate, DATE_RULE).meta({ format: 'date' });
 
-/** When a recording began, and how far the clocks there were ahead of UTC, in minutes; 0 where the text says `Z`. */
+/**
+ * The time at which a recording began, and the minutes by which the clocks there were ahead of UTC; 0 if the text says
+ * `Z`.
+ */
 export const capturedAt = z
   .string(TIMESTAMP_RULE)
   .refine(isTimestamp, TIMESTAMP_RULE)
@@ -136,7 +139,7 @@ export function trimmedText(max: number) {
   return trimmed(max, (text) => /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) || !isPlainlySeen(text), rule);
 }
 
-/** The same of several lines. */
+/** As `trimmedText`, of several lines. */
 export function trimmedLines(max: number) {
   const rule = 'must not hold control characters, marks of direction or characters without width';
   return trimmed(max, (text) => /(?![\n\t])\p{Cc}/u.test(text) || !isPlainlySeen(text), rule);
@@ -165,14 +168,14 @@ export const languageTag = z
   .string('must be a BCP 47 tag, such as en or pt-BR')
   .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, 'must be a BCP 47 tag, such as en or pt-BR');
 
-/** A failure's name for programs. */
+/** A failure's name, for programs. */
 export const failureCode = z
   .string('must be a code such as BAD_AUDIO')
   .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'must be a code of upper-case letters, digits and underscores, such as BAD_AUDIO');
 
 const MEDIA_NAME = `must be 1 to ${LIMITS.media_name_chars_max} printable characters, such as opus`;
 
-/** Name of a codec or container, kept as it was sent: with its parameters, where there are any. */
+/** Name of a codec or container, kept as it was sent, with its parameters if there are any. */
 export const mediaName = z
   .string(MEDIA_NAME)
   .refine(
@@ -182,8 +185,8 @@ export const mediaName = z
   .meta({ minLength: 1, maxLength: LIMITS.media_name_chars_max });
 
 /**
- * The name of a file, as every system may save it: one line, without what separates folders, what turns the direction of
- * text or can not be seen, and never a folder's own name.
+ * The name of a file in a form that every system can save: one line, without folder separators, without characters that
+ * change the direction of text or are invisible, and never the name of a folder itself.
  */
 export function fileName(max: number) {
   const rule = `must be 1 to ${max} characters after trimming, without / and \\, and none that controls how text is shown`;
@@ -209,7 +212,7 @@ const MEDIA_TYPE_FORM = new RegExp(
   `^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}(?:[ ]?;[ ]?${TOKEN}=(?:${TOKEN}|"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`,
 );
 
-/** A media type (RFC 6838, 4.2) with its parameters, where there are any. */
+/** A media type (RFC 6838, 4.2), with its parameters if there are any. */
 export const mediaType = z
   .string(MEDIA_TYPE)
   .refine((text) => text.length <= LIMITS.media_type_chars_max && MEDIA_TYPE_FORM.test(text), MEDIA_TYPE)

@@ -17,10 +17,10 @@ export const moment = z
   .refine((text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text)
   .meta({ format: 'date-time' });
 
-/** With what the moment in an answer means. */
+/** A `moment`, described as the server's present time. */
 export const serverNow = moment.describe('What time it is here.');
 
-/** That form of a time in ms; null stays null. */
+/** A time in ms in the form of `moment`; null stays null. */
 export function momentOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
@@ -30,12 +30,12 @@ export const date = z.string().refine(isDate).meta({ format: 'date' });
 
 export const count = z.int().min(0);
 
-/** Devices are one or the other for ever. */
+/** A device keeps its kind for ever. */
 export const deviceKind = z
   .enum(['personal', 'shared'])
   .describe('personal: bound to one account; shared: records for whoever hosts a session on it.');
 
-/** Why a recorder session is over. */
+/** The reason for which a recorder session has ended. */
 export const sessionEndReason = z
   .enum(['host', 'recorder', 'expired', 'device_removed', 'account_deleted', 'never_started'])
   .describe('Who or what ended it; never_started: no recorder came in time.');
@@ -46,7 +46,7 @@ export const permission = z.enum(PERMISSIONS).meta({ id: 'Permission' });
 /** The type of an event. */
 export const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' });
 
-/** Stands where a list is one page, whatever is on it. */
+/** The cursor of a list that is always one page. */
 export const no_cursor = z.null().describe('Null: there is no other page.');
 
 /** A page of a list. `cursor` continues after it. */
