@@ -3,10 +3,10 @@ import { Refused, refuse } from '../../domain/refusals.js';
 import { SharedPool } from '../../engine/pools/shared_pool.js';
 import { spreadRetryAfter } from './overload.js';
 
-/** A body on its way. `take` counts bytes that have come; throws Refused where there is no room for them. */
+/** A body that is arriving. `take` counts received bytes; throws Refused if there is no room for them. */
 export type ArrivingBody = { take(bytes: number): void; end(): void };
 
-/** A body that is to come. `hasLeft` gives what aborts the wait for a place. */
+/** A body that is expected. `hasLeft` returns the signal that aborts the wait for a place. */
 export type BodyHead = { is_large: boolean; hasLeft: () => AbortSignal };
 
 const LARGE = {
@@ -31,7 +31,7 @@ export class BodyBudget {
     return this.#bytes;
   }
 
-  /** Waits for a place where the body is large. Throws NoPlace; then nothing is counted. */
+  /** Waits for a place if the body is large. Throws NoPlace; then nothing is counted. */
   async begin(owner: string, { is_large, hasLeft }: BodyHead): Promise<ArrivingBody> {
     if (is_large && !this.large.tryTake(owner)) await this.large.take(owner, { signal: hasLeft() });
     let [came, has_ended] = [0, false];

@@ -3,23 +3,23 @@ import { networkOf } from '../../engine/limits/rate_limits.js';
 import { rawError } from '../../engine/wire/raw_error.js';
 import type { ListenerPeers } from './peer_connections.js';
 
-/** The maximum of open connections: all together, and from one network as `networkOf` has them. */
+/** The maximum of open connections: all together, and from one network as `networkOf` defines it. */
 export type ConnectionLimits = { connections_max: number; connections_per_network_max: number };
 
-/** Why a connection is refused. */
+/** The reason for which a connection is refused. */
 export type ConnectionCause = 'connections' | 'network_connections';
 
 const ANSWER = rawError('UNAVAILABLE', 'Too many connections are open; come again later.', ['Retry-After: 10']);
 
-/** Says on a connection without TLS that there are too many, and closes it. */
+/** Answers on a connection without TLS that there are too many, and closes it. */
 export function refuseConnections(socket: Socket): void {
   socket.on('error', () => {}); // it went away meanwhile
   socket.end(ANSWER, () => socket.destroy());
 }
 
 /**
- * Bounds the connections of a listener without TLS, those of all processes of the machine together. One too many gets an
- * answer and is closed before it sent anything.
+ * Bounds the connections of a listener without TLS, counted over all processes of the machine. A connection beyond the
+ * bound gets an answer and is closed before it has sent anything.
  */
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits;
@@ -30,8 +30,7 @@ export class ConnectionLimiter {
   #open = 0;
 
   /**
-   * `is_exempt`: addresses that the limit of one network does not hold for, such as proxies. `peers`: null for a process
-   * that is alone.
+   * `is_exempt`: addresses exempt from the limit of one network, such as proxies. `peers`: null for a single process.
    */
   constructor(
     limits: ConnectionLimits,
@@ -47,7 +46,7 @@ export class ConnectionLimiter {
     this.#peers = parts.peers;
   }
 
-  /** Puts itself before what the server does with new connections. */
+  /** Installs itself before the server's own handling of new connections. */
   install(server: Server): void {
     const accept = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
@@ -59,7 +58,7 @@ export class ConnectionLimiter {
     });
   }
 
-  /** Counts a connection until what it gives is called; null where the connection may not stay. */
+  /** Counts a connection until the returned function is called; null if the connection may not stay. */
   enter(address = ''): (() => void) | null {
     const { connections_max, connections_per_network_max } = this.#limits;
     const network = this.#is_exempt(address) ? null : networkOf(address);

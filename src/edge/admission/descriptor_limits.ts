@@ -21,11 +21,11 @@ export type DescriptorPlan = {
   public_connections: number;
   device_connections: number;
   operator_connections: number;
-  /** Whether a higher limit would let in a good many more connections. */
+  /** Whether a higher limit would allow many more connections. */
   is_low: boolean;
 };
 
-/** The number of files that this process may have open; infinite where the system does not say. */
+/** The number of files that this process may have open; infinite if the system does not say. */
 export function descriptorLimit(): number {
   const report = process.report as typeof process.report & { excludeNetwork: boolean };
   report.excludeNetwork = true; // it would look up the names of all peers

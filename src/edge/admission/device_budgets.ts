@@ -5,7 +5,7 @@ import type { Metrics } from '../../engine/metrics/metrics.js';
 import { spreadRetryAfter } from './overload.js';
 
 const MINUTE_MS = 60_000;
-/** Devices that asked last; a forgotten one begins with a full bucket. */
+/** The number of recently active devices that are kept; a forgotten device begins with a full bucket. */
 const BUCKETS_MAX = 100_000;
 /** A second is worth many requests; the bucket fills within it. */
 const BUSY_RETRY_AFTER_S = 2;
@@ -29,7 +29,7 @@ export class DeviceBudgets {
     this.#monotonic_ms = options.monotonic_ms ?? (() => performance.now());
   }
 
-  /** Counts a request of a certificate; false when it is one too many. */
+  /** Counts a request of a certificate; false if it exceeds the budget. */
   takeRequest(fingerprint: string): boolean {
     if (!this.#on) return true;
     const at_ms = this.#monotonic_ms();
@@ -43,7 +43,7 @@ export class DeviceBudgets {
     return true;
   }
 
-  /** Begins an upload and gives what ends it; null when too many are in progress. */
+  /** Begins an upload and returns the function that ends it; null if too many are in progress. */
   beginUpload(device_id: string): (() => void) | null {
     const under_way = this.#uploads.get(device_id) ?? 0;
     if (this.#on && under_way >= LIMITS.device_uploads_in_flight_max) return null;
@@ -59,7 +59,7 @@ export class DeviceBudgets {
   }
 }
 
-/** The refusal of a device that does too much; counted. */
+/** The refusal of a device over its budget; counted. */
 export function overBudget(
   metrics: Pick<Metrics, 'overload_refusals'>,
   cause: 'device_requests' | 'device_uploads',

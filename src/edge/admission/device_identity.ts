@@ -17,7 +17,7 @@ export type DeviceIdentityDeps = {
   actors: Pick<Actors, 'certificate' | 'downstream'>;
   certificates: IssuedCertificates;
   clock: Clock;
-  /** Connections by the certificates that they came with. */
+  /** Connections by their client certificates. */
   connections: { note(fingerprint: string, socket: TLSSocket): void };
   device_activity: {
     asked(device: Pick<DeviceIdentity, 'device_id' | 'kind'>): void;
@@ -33,7 +33,7 @@ const UNKNOWN = refuse('FORBIDDEN', 'This certificate was not issued to a device
   extra: { reason: 'unknown' },
 });
 const NO_DEVICE = refuse('FORBIDDEN', "This certificate is a proxy's, not a device's.", { extra: { reason: 'proxy' } });
-/** Refusals that are about the certificate, with a reason; others are about load and storage. */
+/** Refusals that concern the certificate, with a reason; others concern load and storage. */
 const REFUSED: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'BAD_REQUEST']);
 
 /**
@@ -57,8 +57,8 @@ export async function deviceIdentityOf(
 }
 
 /**
- * So that operators see why a device is silent. A record is looked up for no more requests than a device may send. Never
- * rejects, and nobody waits for it: a refusal needs no storage.
+ * Records a refusal, so that operators see why a device is silent. Reads records for no more requests than a device may
+ * send. Never rejects, and no caller waits for it: a refusal needs no storage.
  */
 async function noteRefusal(
   { certificates, device_activity, device_budgets }: DeviceIdentityDeps,
@@ -139,8 +139,9 @@ async function standing(services: DeviceIdentityDeps, fingerprint: string): Prom
 }
 
 /**
- * Reads the certificate that a proxy passed on, or null where the connection's own certificate counts. Only a proxy is
- * believed: by its address and by a certificate that was issued to a proxy. From anybody else the headers are ignored.
+ * Reads the certificate that a proxy passed on, or null if the connection's own certificate counts. Only a proxy is
+ * trusted: by its address and by a certificate that was issued to a proxy. From any other client the headers are
+ * ignored.
  */
 async function passedCertificate(
   services: DeviceIdentityDeps,

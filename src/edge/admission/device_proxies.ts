@@ -5,12 +5,17 @@ import { type ClientCertLines, readClientCertHeader } from '../../../certs/clien
 import { type CertificateFacts, readPassedCertificate } from '../../../certs/inspection.js';
 import { NetworkList } from '../../engine/limits/network_list.js';
 
-/** Devices behind proxies that asked last. Only certificates of ours are kept, so an entry is small. */
+/**
+ * The number of recently active devices behind proxies that are kept. Only certificates of ours are kept, so an entry
+ * is small.
+ */
 const KEPT_MAX = 10_000;
 
 export type PassedFacts = CertificateFacts | { kind: 'malformed'; header: string; message: string };
 
-/** Where the proxies of DEVICE_PROXIES are, and what they say of the certificates of their clients (RFC 9440). */
+/**
+ * The addresses of the proxies of DEVICE_PROXIES, and their headers about the certificates of their clients (RFC 9440).
+ */
 export class DeviceProxies {
   readonly #networks: NetworkList;
   readonly #issuers: readonly X509Certificate[];
@@ -29,12 +34,12 @@ export class DeviceProxies {
     return this.#networks.has(address);
   }
 
-  /** From now on the request counts as passed on by a proxy of ours. */
+  /** Marks the request as passed on by a proxy of ours. */
   notePassedOn(request: FastifyRequest): void {
     this.#passed_on.add(request);
   }
 
-  /** Whether a proxy of ours passed the request on. Known once the device was asked for. */
+  /** Whether a proxy of ours passed the request on. Known once the device was identified. */
   hasPassedOn(request: FastifyRequest): boolean {
     return this.#passed_on.has(request);
   }

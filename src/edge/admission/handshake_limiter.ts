@@ -6,7 +6,7 @@ import { NoPlace, type NoPlaceCause, SharedPool } from '../../engine/pools/share
 import { type ConnectionCause, ConnectionLimiter, type ConnectionLimits } from './connection_limiter.js';
 import type { ListenerPeers } from './peer_connections.js';
 
-/** The maximum of handshakes at once and of connections that wait for theirs: all together, and from one network. */
+/** The maximum of concurrent handshakes and of connections that wait for theirs: all together, and from one network. */
 export type HandshakeLimits = ConnectionLimits & {
   handshakes_max: number;
   handshakes_per_network_max: number;
@@ -14,7 +14,7 @@ export type HandshakeLimits = ConnectionLimits & {
   waiting_per_network_max: number;
 };
 
-/** Why a connection is turned away. */
+/** The reason for which a connection is refused. */
 export type HandshakeRefusalCause =
   | 'overload'
   | ConnectionCause
@@ -23,9 +23,12 @@ export type HandshakeRefusalCause =
   | 'waited_too_long'
   | 'stalled_handshake';
 
-/** A handshake may take so long, as `handshakeTimeout` of the server. A device on a slow network needs a second or two. */
+/**
+ * The longest time of a handshake, as `handshakeTimeout` of the server. A device on a slow network needs a second or
+ * two.
+ */
 export const HANDSHAKE_MS_MAX = 5_000;
-/** Whoever waited for longer has given up, or will before the handshake is done. */
+/** A client that has waited longer has given up, or will before the handshake is done. */
 const WAIT_MS_MAX = 20_000;
 
 const CAUSES: Record<Exclude<NoPlaceCause, 'left'>, HandshakeRefusalCause> = {
@@ -45,7 +48,7 @@ export class HandshakeLimiter {
   readonly #is_overloaded: () => boolean;
   readonly #is_exempt: (address: string) => boolean;
   readonly #refused: (cause: HandshakeRefusalCause) => void;
-  /** Ends a handshake in progress, by the other end's address and port. */
+  /** Functions that end a handshake in progress, by the other end's address and port. */
   readonly #under_way = new Map<string, () => void>();
 
   /** `is_exempt`, `peers`: as for a `ConnectionLimiter`. */
@@ -71,7 +74,7 @@ export class HandshakeLimiter {
     this.#refused = parts.refused;
   }
 
-  /** Puts itself before what a TLS server does with new connections. */
+  /** Installs itself before a TLS server's own handling of new connections. */
   install(server: TlsServer, metrics: Metrics): void {
     metrics.pools.add(this.pool);
     const accept = server.listeners('connection') as ((socket: Socket) => void)[];
@@ -95,7 +98,7 @@ export class HandshakeLimiter {
     });
   }
 
-  /** Counts a connection in until it closes, and begins its handshake now or when it is its turn; or closes it. */
+  /** Counts a connection until it closes, and begins its handshake now or in its turn; or closes it. */
   enter(socket: Socket, begin: () => void): void {
     socket.on('error', () => {}); // it went away; the close that follows is what counts
     const { remoteAddress: address = '' } = socket;

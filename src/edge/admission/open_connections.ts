@@ -1,11 +1,11 @@
 import type { Server, Socket } from 'node:net';
 
 /**
- * All connections of a listener, whatever they have come to: also those that HTTP never saw, such as one in its TLS
- * handshake, which `closeAllConnections` of an HTTP server passes over. A listener closes only when all of them have.
+ * All connections of a listener in any state, including those that HTTP never saw, such as one in its TLS handshake,
+ * which `closeAllConnections` of an HTTP server skips. A listener closes only when all of them have closed.
  */
 export class OpenConnections {
-  /** As they were accepted; of a TLS connection, what lies below it. */
+  /** The sockets as they were accepted; for a TLS connection, the socket below it. */
   readonly #sockets = new Set<Socket>();
 
   /** `counted` is called with the count at each change. */
@@ -19,7 +19,7 @@ export class OpenConnections {
     });
   }
 
-  /** Closes those from which no byte has come: nobody waits for an answer on them. */
+  /** Closes connections that have sent no byte: no client waits for an answer on them. */
   closeSilent(): void {
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
   }

@@ -3,24 +3,28 @@ import { NetworkList } from '../../engine/limits/network_list.js';
 import { refuseConnections } from './connection_limiter.js';
 
 const LOOPBACK = new NetworkList(['127.0.0.0/8', '::1']);
-/** Places for connections of this machine, such as probes; of few places a quarter. */
+/** Places for connections of this machine, such as probes; a quarter of all places if these are few. */
 const LOOPBACK_PLACES = 16;
 const LOOPBACK_SHARE = 1 / 4;
 
 /**
- * Bounds the connections of the operator port. One too many takes the place of the oldest on which no token was shown, of
- * another machine before those of this one: so many connections that stand still shut out neither probes nor operators.
+ * Bounds the connections of the operator port. A connection beyond the bound replaces the oldest one that has shown no
+ * token, those of other machines before those of this one. So any number of idle connections locks out neither probes
+ * nor operators.
  */
 export class OperatorConnections {
   readonly #max: number;
   readonly #of_others_max: number;
   readonly #known: WeakSet<Socket>;
   readonly #refused: () => void;
-  /** In the order in which they came, and whether they are of this machine. */
+  /** Open connections in the order of their arrival, and whether they are of this machine. */
   readonly #open = new Map<Socket, boolean>();
   #of_others = 0;
 
-  /** `known`: connections on which a token was shown. `refused` is called for each that is closed or not let in. */
+  /**
+   * `known`: connections that have shown a token. `refused` is called for each connection that is closed or not
+   * accepted.
+   */
   constructor(connections_max: number, { known, refused }: { known: WeakSet<Socket>; refused: () => void }) {
     this.#max = connections_max;
     this.#of_others_max = connections_max - Math.min(LOOPBACK_PLACES, Math.floor(connections_max * LOOPBACK_SHARE));
@@ -28,7 +32,7 @@ export class OperatorConnections {
     this.#refused = refused;
   }
 
-  /** Puts itself before what the server does with new connections. */
+  /** Installs itself before the server's own handling of new connections. */
   install(server: Server): void {
     const accept = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
@@ -54,7 +58,7 @@ export class OperatorConnections {
     return true;
   }
 
-  /** The oldest of this machine, or of others, on which no token was shown. */
+  /** The oldest connection of this machine, or of others, that has shown no token. */
   #oldest(of_local: boolean): Socket | undefined {
     for (const [socket, is_local] of this.#open) if (is_local === of_local && !this.#known.has(socket)) return socket;
     return undefined;

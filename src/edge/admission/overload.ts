@@ -14,7 +14,7 @@ const RESOLUTION_MS = 100;
  */
 const BUSY_SHARE = 0.1;
 const BYTES_PER_MB = 1024 * 1024;
-/** Of the heap or the container that a process may have. */
+/** The share of the heap or the container that a process may use. */
 const MEMORY_SHARE_MAX = 0.9;
 const RETRY_AFTER_S = 10;
 
@@ -24,11 +24,14 @@ export type Shedding = 'nothing' | 'first' | 'all';
 /** The priority of a request: `critical` ones are refused only at `all`. */
 export type Priority = 'normal' | 'critical';
 
-/** Each as a multiple of what is set for it: 1 is where refusing begins. */
+/** Each load as a multiple of its limit: refusing begins at 1. */
 export type Load = { delay: number; memory: number };
 export type LoadName = keyof Load;
 
-/** Where each begins, and where it is over: far enough below to not begin again with what waited meanwhile. */
+/**
+ * The load at which each level begins, and at which it ends: low enough that the waiting requests do not start it
+ * again.
+ */
 const STEPS: Record<LoadName, { first: number; all: number; over: number }> = {
   delay: { first: 1, all: 2, over: 0.5 },
   // A heap that is full to the brim costs seconds of collecting, so the second step lies close to the first.
@@ -36,7 +39,7 @@ const STEPS: Record<LoadName, { first: number; all: number; over: number }> = {
 };
 const DEPTH: Record<Shedding, number> = { nothing: 0, first: 1, all: 2 };
 
-/** The level of refusing at one load; refusing goes on until the load falls below `over`. */
+/** The level of refusing at one load; refusing continues until the load falls below `over`. */
 export function sheddingFor(name: LoadName, load: number, until_now: Shedding): Shedding {
   const { first, all, over } = STEPS[name];
   if (load >= all) return 'all';
@@ -44,21 +47,24 @@ export function sheddingFor(name: LoadName, load: number, until_now: Shedding): 
   return load >= over && until_now !== 'nothing' ? 'first' : 'nothing';
 }
 
-/** Seconds until a caller should come again: around `base_s`, from half of it to half more, so that a fleet spreads out. */
+/**
+ * The seconds after which a caller should retry: around `base_s`, from half of it to half more, so that a fleet spreads
+ * out.
+ */
 export function spreadRetryAfter(base_s: number = RETRY_AFTER_S): number {
   return Math.max(1, Math.round(base_s * (0.5 + randomFraction())));
 }
 
 export type OverloadSettings = {
-  /** Mean delay of the event loop, in milliseconds; 0 does not look at it. */
+  /** Mean delay of the event loop, in milliseconds; 0 turns the check off. */
   delay_ms: number;
-  /** Resident memory, in MB; null goes by what the container and V8 have. */
+  /** Resident memory, in MB; null derives it from the container and V8. */
   memory_mb: number | null;
 };
 
 /**
- * Whether this process has more to do than it can. It looks twice a second while it is busy, every two seconds while it is
- * not; a request only reads what was found (2 ns of about 45,000 that the cheapest request takes).
+ * Whether this process is overloaded. It measures twice a second while it is busy, otherwise every two seconds; a
+ * request only reads the result (2 ns of about 45,000 that the cheapest request takes).
  */
 export class Overload {
   readonly #settings: OverloadSettings;
@@ -71,7 +77,7 @@ export class Overload {
   #looked_at_ms = performance.now();
   #utilization = performance.eventLoopUtilization();
   #worst_before_ms = 0;
-  /** The longest delay that was seen since somebody asked. */
+  /** The longest delay since the last call of `takeLongestDelay`. */
   #longest_ms = 0;
   #cause: LoadName | null = null;
   #last_resident_bytes = 0;
@@ -105,13 +111,13 @@ export class Overload {
     return longest_ms;
   }
 
-  /** Why a request is refused, or null when it is accepted. */
+  /** The cause for which a request is refused, or null if it is accepted. */
   causeAgainst(priority: Priority): LoadName | null {
     if (this.shedding === 'nothing' || (this.shedding === 'first' && priority === 'critical')) return null;
     return this.#cause;
   }
 
-  /** Goes by a load from now until the next look. */
+  /** Applies a load until the next measurement. */
   take(load: Load): void {
     for (const name of ['delay', 'memory'] as const) {
       this.#states[name] = sheddingFor(name, load[name], this.#states[name]);
@@ -149,8 +155,8 @@ export class Overload {
   }
 
   /**
-   * Resident memory of this process. Where no file can be opened, which asking takes, it is what it was last: this is asked
-   * by timers, where an error would end the process.
+   * Resident memory of this process. Keeps the last value if no file can be opened, which the reading needs: timers
+   * call this, where an error would end the process.
    */
   residentBytes(): number {
     try {

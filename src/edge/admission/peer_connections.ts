@@ -4,13 +4,13 @@
  * comes within that time.
  */
 
-/** So much later others are told; what came and went meanwhile costs nothing. */
+/** The delay after which others are told; connections opened and closed within it cost nothing. */
 const TELL_AFTER_MS = 100;
 
 /** Open connections by key: the listener and the network, which is empty for all networks together. */
 export type ConnectionCount = readonly [key: string, count: number];
 
-/** The connections of one listener: how many others have, and what this process says of its own. */
+/** The connections of one listener: the count of the other processes, and this process' own. */
 export type ListenerPeers = {
   othersHave(network: string): number;
   thisHas(network: string, count: number): void;
@@ -20,7 +20,7 @@ export type ListenerPeers = {
 export class PeerConnections {
   readonly #tell: (counts: ConnectionCount[]) => void;
   readonly #others = new Map<string, number>();
-  /** The counts that others were told last, without those of 0. */
+  /** The counts that others were last told, without those of 0. */
   readonly #told = new Map<string, number>();
   readonly #changed = new Map<string, number>();
   #is_waiting = false;
@@ -56,7 +56,7 @@ export class PeerConnections {
   }
 }
 
-/** In the primary: what each process has said, from which each hears what the others have. */
+/** In the primary: the counts of each process, from which each process learns the others' sums. */
 export class ConnectionSums<Process> {
   readonly #tell: (process: Process, counts: ConnectionCount[]) => void;
   readonly #of = new Map<Process, Map<string, number>>();
@@ -88,7 +88,7 @@ export class ConnectionSums<Process> {
     }
   }
 
-  /** It has ended, and its connections with it. */
+  /** Notes that a process has ended, and its connections with it. */
   gone(process: Process): void {
     const keys = [...(this.#of.get(process)?.keys() ?? [])];
     if (keys.length > 0)

@@ -15,7 +15,7 @@ type RequestAdmissionDeps = {
   rates: RateLimits;
 };
 
-/** Where a listener says "not now", whoever asks and however good the credential is. */
+/** The admission of a listener, which answers "not now" under load, for any caller and any credential. */
 export class RequestAdmission {
   readonly #deps: RequestAdmissionDeps;
   readonly #listener: 'public' | 'device' | 'operator';
@@ -25,7 +25,7 @@ export class RequestAdmission {
     this.#listener = listener;
   }
 
-  /** Before anything is done for a request. Operators are never refused for load. */
+  /** Checks a request before any work is done for it. Operators are never refused for load. */
   refusalOf(
     { priority = 'normal', rate }: { priority?: Priority; rate?: RateName },
     address: string,
@@ -42,21 +42,21 @@ export class RequestAdmission {
     return rate === undefined ? null : rates.refusalOf(rate, address);
   }
 
-  /** Counts an upload of a device until `ended` is called; the refusal when it is one too many. */
+  /** Counts an upload of a device until `ended` is called; throws the refusal if it exceeds the budget. */
   beginUpload(device_id: string): { ended: () => void } {
     const { device_budgets, metrics } = this.#deps;
     const ended = device_budgets.beginUpload(device_id);
     return ended === null ? throwRefusal(overBudget(metrics, 'device_uploads')) : { ended };
   }
 
-  /** Counts a body that comes into memory until `end` is called. Throws NoPlace where it waited for others in vain. */
+  /** Counts a body that comes into memory until `end` is called. Throws NoPlace if it waited for others in vain. */
   beginBody(owner: string, body: BodyHead): Promise<ArrivingBody> {
     return this.#counted('bodies', this.#deps.body_budget.begin(owner, body));
   }
 
   /**
-   * Does the work of a request when it is its turn among those of its account, so that an account that floods a process
-   * waits for itself. `hasLeft` gives what aborts the wait. Throws NoPlace.
+   * Does the work of a request in its turn among those of its account, so that an account that floods a process delays
+   * only itself. `hasLeft` returns the signal that aborts the wait. Throws NoPlace.
    */
   async inTurn<T>(account_id: string, hasLeft: () => AbortSignal, work: () => Promise<T>): Promise<T> {
     const { account_requests } = this.#deps;

@@ -3,12 +3,12 @@ import type { Server, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { every } from '../../engine/time/periodic_timer.js';
 
-/** Whoever asked so long ago has given up, as most clients do, or soon will. */
+/** A client that asked this long ago has given up, as most clients do, or soon will. */
 const STALL_MS = 10_000;
 const TICK_MS = 2_000;
 /**
- * Requests that waited in the kernel are read within so many turns of the event loop after the stall, at least so far
- * apart.
+ * Requests that waited in the kernel are read within this number of turns of the event loop after the stall, at least
+ * this far apart.
  */
 const DROPPING_TURNS = 10;
 const TURN_MS = 20;
@@ -52,7 +52,10 @@ export class Stalls {
     this.#stopTicking?.();
   }
 
-  /** Stands before everything that a server does with connections and requests. To be called before it listens. */
+  /**
+   * Installs itself before all handling of connections and requests by a server. To be called before the server
+   * listens.
+   */
   install(server: Server, listener: 'public' | 'device' | 'operator'): void {
     for (const event of ['connection', 'request']) {
       const listeners = server.listeners(event) as ((...args: unknown[]) => void)[];
@@ -70,7 +73,7 @@ export class Stalls {
     }
   }
 
-  /** Whether a request that arrives at this moment waited through a stall, or may have. */
+  /** Whether a request that arrives now waited through a stall, or may have. */
   get isDropping(): boolean {
     return this.#turns_left > 0 || this.#now() - this.#ticked_at > STALL_MS;
   }

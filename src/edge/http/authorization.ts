@@ -20,7 +20,10 @@ const NO_SUCH_VERSION = refuse('BAD_REQUEST', 'X-API-Version must be 1.', {
 });
 const NO_SUCH_FORMAT = refuse('NOT_ACCEPTABLE', 'Answers come as application/json or application/cbor.');
 
-/** Who may call, by the head of a request; null where no credential is needed. The order of checks is the interface's: version, credential, permission. */
+/**
+ * The caller by the head of a request; null if no credential is needed. The order of checks is the interface's:
+ * version, credential, permission.
+ */
 export async function authorize(
   services: EdgeServices,
   { kind, route, request }: { kind: ListenerKind; route: Route; request: FastifyRequest },
@@ -63,7 +66,7 @@ async function principalFor(services: EdgeServices, route: Route, request: Fasti
   }
 }
 
-/** Why somebody who is known may not do this. */
+/** The reason for which an identified caller may not do this. */
 function principalRefusal(principal: Principal, route: Route): Refusal | null {
   const { account, client, kind } = principal;
   const deleted = route.deleted_too ? null : accountDeleted(account);

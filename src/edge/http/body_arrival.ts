@@ -65,7 +65,9 @@ export function askForBody(request: FastifyRequest, reply: FastifyReply): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
 }
 
-/** Answers before the body was read; a long one is not read to its end, and no request follows a refused certificate. */
+/**
+ * Answers before the body was read; a long body is not read to its end, and no request follows a refused certificate.
+ */
 export function refuseUnread(as: Answering, { request, reply }: Exchange, refusal: Refusal): FastifyReply {
   const { headers } = request;
   const length = Number(headers['content-length'] ?? 0);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { errorCodes, type FastifyRequest } from 'fastify';
 
-/** The bytes of a body as they come, within the bounds that hold for others too; they are not put together. */
+/** The bytes of a body as they come, within the usual bounds; they are not joined. */
 export async function bodyPieces(request: FastifyRequest, body: IncomingMessage): Promise<Buffer[]> {
   const announced = request.headers['content-length'];
   const { bodyLimit = 0 } = request.routeOptions;

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { errorCodes, type FastifyRequest } from 'fastify';
 
 /**
- * Memory for bodies with chunks, which is used again. Allocated anew for each, bodies of hundreds of KiB would make the
- * collector look through the whole heap every few hundred of them.
+ * Reusable memory for bodies with chunks. If it were allocated anew for each, bodies of hundreds of KiB would make the
+ * collector scan the whole heap every few hundred of them.
  */
 
 const SLAB_BYTES_MIN = 64 * 1024;
-/** Of what was only announced no more memory is taken than this. */
+/** The most memory that is taken for bytes that were only announced. */
 const FIRST_BYTES_MAX = 256 * 1024;
 /** Kept for later bodies; more are let go of. */
 const KEPT_BYTES_MAX = 16 * 1_048_576; // ours: of 64 devices that send 256 KiB at a time
@@ -37,7 +37,7 @@ export class BodySlabs {
     }
   }
 
-  /** Lets go of a body that nothing reads any more. */
+  /** Releases a body that nothing reads any more. */
   release(bytes: Buffer): void {
     const slab = bytes.buffer as ArrayBuffer;
     if (this.#kept_bytes + slab.byteLength > KEPT_BYTES_MAX) return;
@@ -55,7 +55,7 @@ export class BodySlabs {
     return larger;
   }
 
-  /** Of the next power of two, so that slabs fit many bodies. */
+  /** Takes a slab of the next power of two, so that slabs fit many bodies. */
   #take(length: number): ArrayBuffer {
     const size = Math.max(SLAB_BYTES_MIN, 2 ** Math.ceil(Math.log2(Math.max(1, length))));
     const slab = this.#kept.get(size)?.pop();

@@ -8,7 +8,7 @@ import type { Exchange } from './request_state.js';
 
 /** Bodies whose size and hash were announced, and that go into the blob store as they come. */
 
-/** An upload that gives no byte for so long is cut. */
+/** An upload that gives no byte for this time is cut. */
 const SILENCE_MAX_MS = 20_000;
 const WRONG_BYTES = refuse('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
 const CUT_SHORT = refuse('BAD_REQUEST', 'The upload broke off.');
@@ -22,7 +22,7 @@ export const BODY_UPLOAD_REFUSALS = [
   'CHECKSUM_MISMATCH',
 ] as const;
 
-/** When the request of a reply came. */
+/** The arrival time of a reply's request. */
 export function arrivedAt({ clock }: { clock: Clock }, reply: FastifyReply): number {
   return Math.floor(clock.now() - reply.elapsedTime);
 }

@@ -3,7 +3,7 @@ import type { Route } from './route.js';
 
 type CorsSettings = { cors_origins: readonly string[] };
 
-/** Which pages may read answers. Rules J-007 to J-009. */
+/** The pages that may read answers. Rules J-007 to J-009. */
 export function corsOf({ settings: { cors_origins } }: { settings: CorsSettings }) {
   return {
     origin: cors_origins.includes('*') ? '*' : [...cors_origins],

@@ -27,6 +27,6 @@ export type EdgeServices = AccessDeps &
     account_requests: SharedPool;
     body_budget: BodyBudget;
     body_slabs: BodySlabs;
-    /** Null where traces go nowhere. */
+    /** Null if traces are not exported. */
     tracing: Tracing | null;
   };

@@ -6,7 +6,7 @@ import { NOT_FOUND } from './protocol_answers.js';
 
 export const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
 
-/** Fastify's own errors, in our words; whatever is not known here is a bug and shows nothing of itself. */
+/** Fastify's own errors, in our words; an unknown error is a bug, and nothing of it is shown. */
 export function refusalOf(error: FastifyError | Refused): Refusal {
   if (error instanceof Refused) return error.refusal;
   // The disk is full or broken, or the bucket away: the device keeps its copy and comes again.
@@ -27,7 +27,7 @@ export function refusalOf(error: FastifyError | Refused): Refusal {
   }
 }
 
-/** Whether the log should have it: what is our fault, but for Redis being away, which has lines of its own. */
+/** Whether the error should be logged: faults of the server, except that Redis is away, which is logged elsewhere. */
 export function isWorthLogging(error: FastifyError | Refused, refusal: Refusal): boolean {
   if (error instanceof Refused) return false;
   return refusal.refused === 'INTERNAL' || (refusal === AWAY && !(error instanceof StoreUnavailable));

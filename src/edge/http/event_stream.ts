@@ -17,8 +17,8 @@ type EventSource = (signal: AbortSignal) => AsyncGenerator<ServerSentEvent | nul
 const COMMENT = ':\n\n';
 
 /**
- * Answers with events as they come, and with a comment in between, until the source ends or the client goes away. A client
- * that does not read is cut off. Refused before anything is sent, it throws as any handler does.
+ * Answers with events as they come, and with comments in between, until the source ends or the client leaves. A client
+ * that does not read is cut off. If refused before anything is sent, it throws as any handler does.
  */
 export async function sendEvents(
   { request, reply }: Exchange,

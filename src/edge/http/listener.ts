@@ -15,7 +15,7 @@ import type { Route } from './route.js';
 import { RouteAddresses } from './route_addresses.js';
 import { type ListenerParts, RouteHandler } from './route_handler.js';
 
-/** Puts the rows of a route table onto a listener, with everything that all of them share. */
+/** Adds the rows of a route table to a listener, with everything that all of them share. */
 export function mount(
   app: FastifyInstance,
   services: EdgeServices,
@@ -71,7 +71,7 @@ export function mount(
   });
 }
 
-/** Each row under the parser that takes its body: as bytes, in pieces, in memory that is used again, or not at all. */
+/** Adds each row under the parser that takes its body: as bytes, in pieces, in reused memory, or not at all. */
 function mountRoutes(app: FastifyInstance, parts: ListenerParts, routes: readonly Route[]): void {
   if (parts.kind.listener === 'public') mountPreflights(app, routes);
   const mountAll = (scope: FastifyInstance, rows: readonly Route[]) => {
