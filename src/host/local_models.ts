@@ -7,7 +7,7 @@ const LOOK_MS_MAX = 300;
 const ANSWER_BYTES_MAX = 1_024;
 const VERSION = /^\d[\w.+-]{0,30}$/;
 
-/** The version of an Ollama that answers there soon; null where none does. Never rejects. */
+/** The version of an Ollama that answers at this address quickly; null if there is none. Never rejects. */
 export async function ollamaVersion(url: string = OLLAMA_URL): Promise<string | null> {
   try {
     const answer = await fetch(`${url}/api/version`, { redirect: 'error', signal: AbortSignal.timeout(LOOK_MS_MAX) });

@@ -106,11 +106,11 @@ export const publicAddresses = (
   };
 };
 
-/** Where operators are served, as the browser of this machine reaches it. */
+/** The address of the operator port for a browser on this machine. */
 export const operatorUrl = ({ ops_host }: Pick<Settings, 'ops_host'>, listening_port: number): string =>
   `http://${ops_host}:${listening_port}`;
 
-/** The addresses that the start page names in development; null where others than this machine call the server. */
+/** The addresses that the start page names in development; null if other machines call the server. */
 export const developmentAddresses = (
   settings: Pick<Settings, 'base_url' | 'ops_host' | 'smtp_url'>,
   operator_port: number,

@@ -1,6 +1,6 @@
 /**
- * Signals that end no program of ours, from its first moment on. Node itself would end at SIGHUP and SIGUSR2, and open a
- * debugger at SIGUSR1.
+ * Signals that end no program of ours, from its first moment on. Node itself would end at SIGHUP and SIGUSR2, and open
+ * a debugger at SIGUSR1.
  */
 const SIGNALS = ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
@@ -15,7 +15,7 @@ export class KeptSignals {
     for (const signal of SIGNALS) process.on(signal, () => this.#handle(signal));
   }
 
-  /** From now on `handler` gets each, those that came before first. */
+  /** Passes each signal to `handler` from now on, beginning with those that came before. */
   handle(handler: (signal: KeptSignal) => void): void {
     this.#handle = handler;
     for (const signal of this.#early.splice(0)) handler(signal);

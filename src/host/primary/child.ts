@@ -7,7 +7,7 @@ import { BEAT_EVERY_MS, type Order, type Ports, type Report, type StartOrder } f
 const READY_MAX_MS = 60_000;
 /** A process that missed a beat does not respond. */
 const RESPONSIVE_WITHIN_MS = 1.5 * BEAT_EVERY_MS;
-/** The last messages of an ended process are read within so long. */
+/** The time within which the last messages of an ended process are read. */
 const LAST_WORDS_MS = 50;
 
 /**
@@ -24,23 +24,23 @@ export function setupChildren(lock_fd: number | null): void {
   });
 }
 
-/** Why a process did not come to serve; what it said, where it said something. */
+/** The reason for which a process did not come to serve, with its own message if it sent one. */
 export class ChildFailed extends Error {
   override name = 'ChildFailed';
 }
 
 /** A server process, from its start to its end. */
 export class Child {
-  /** Which of the processes it is, from 1 on; whoever takes its place has the same. */
+  /** The number of the process, from 1 on; its replacement has the same. */
   readonly number: number;
-  /** Its ports, once it serves. Rejects with `ChildFailed` where it ends before. */
+  /** Its ports, once it serves. Rejects with `ChildFailed` if it ends before. */
   readonly ready: Promise<Ports>;
   readonly exited: Promise<string>;
   /** `leaving`: it accepts no connections any more. */
   state: 'starting' | 'ready' | 'leaving' | 'gone' = 'starting';
   #heard_ms = performance.now();
   readonly #worker: Worker;
-  /** Orders from before it began to listen: node would drop them. Null from then on. */
+  /** Orders from before the process began to listen: node would drop them. Null from then on. */
   #unsent: Order[] | null = [];
 
   constructor(order: StartOrder, hears: (child: Child, report: Report) => void) {
@@ -66,7 +66,7 @@ export class Child {
     });
   }
 
-  /** For how long nothing was heard of it, in milliseconds. */
+  /** The time since the last message of the process, in milliseconds. */
   get silent_ms(): number {
     return performance.now() - this.#heard_ms;
   }
@@ -75,7 +75,7 @@ export class Child {
     return this.silent_ms <= RESPONSIVE_WITHIN_MS;
   }
 
-  /** Its silence counts from now on: nobody listened before. */
+  /** Counts the process' silence from now on: nothing listened before. */
   forgive(): void {
     this.#heard_ms = performance.now();
   }

@@ -6,7 +6,7 @@ import { isStartProblem } from '../server/start.js';
 import { withUsableSpeech } from '../server/usable_speech.js';
 import { readSettings } from '../settings.js';
 
-/** Connections have at least so long to end with an answer when another process takes this one's place. */
+/** The least time that connections have to end with an answer when another process takes this one's place. */
 const LEAVE_MS = 10_000;
 
 /** A server process of a primary. It begins when it is told how, and ends when it is told to, or at once with its primary. */

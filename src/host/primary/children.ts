@@ -10,32 +10,32 @@ import { Child } from './child.js';
 import { QueryRelay } from './query_relay.js';
 
 const RESTART_WAIT = { first_ms: 50, max_ms: 5_000 };
-/** A process that ran this long was healthy; after it the waits begin again with the first. */
+/** A process that ran this long was healthy; after it the waits start again from the first. */
 const HEALTHY_MS = 30_000;
-/** So many times in a row a process may end before it was healthy, unless another one serves. */
+/** The number of times in a row that a process may end before it was healthy, unless another one serves. */
 const RESTARTS_MAX = 10;
-/** A process of which nothing was heard for so long hangs; it is killed. */
+/** A process that has been silent for this time hangs; it is killed. */
 const SILENT_MAX_MS = 5_000;
 /** Between two looks that lie further apart this process stood still itself. */
 const LOOK_LATE_MS = 2 * BEAT_EVERY_MS;
-/** For so long it is said that a process was replaced after it crashed or hung. */
+/** The time for which the replacement of a crashed or hung process is reported. */
 const REPLACED_SAID_MS = 60_000;
-/** For the last connections and answers, commits, files, connections to Redis. */
+/** The time for the last connections and answers, commits, files, connections to Redis. */
 const END_MAX_MS = DRAIN_MAX_MS + 20_000;
 
 type ChildrenDeps = {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   order: Omit<StartOrder, 'number' | 'ports'>;
-  /** For how long one that leaves lets connections end with an answer, where that is longer than usual. */
+  /** The time that a leaving process gives connections to end with an answer, if longer than usual. */
   leave_ms: number;
 };
 
 /** The server processes: started, started again when they end unasked, replaced one by one, stopped. */
 export class Children {
-  /** Resolves with why, when processes end again and again and are no longer started. */
+  /** Resolves with the reason when processes end again and again and are no longer started. */
   readonly given_up: Promise<string>;
   readonly #deps: ChildrenDeps;
-  /** By their numbers, those that hold the place. */
+  /** The processes that hold each place, by number. */
   readonly #places = new Map<number, Child>();
   readonly #running = new Set<Child>();
   readonly #restarts = new Map<number, number>();
@@ -43,7 +43,7 @@ export class Children {
   readonly #questions = new QueryRelay(() => this.#places.values());
   readonly #connections = new ConnectionSums<Child>((child, counts) => child.send({ do: 'count', counts }));
   #giveUp: (why: string) => void = () => {};
-  /** Where they listen, once one serves. */
+  /** The ports on which they listen, once one serves. */
   #ports: Ports | null = null;
   #asked_ports: Ports | null = null;
   #rolling: Promise<void> | null = null;

@@ -30,7 +30,7 @@ const OPERATOR_SIGN_INS_PER_MINUTE = 10; // ours: wrong tokens at the operators'
 
 const OPERATOR_GUESSES_KEPT_MAX = 1_000; // ours: wrong bearer tokens that were counted
 
-/** Who apps and operators are. */
+/** The services that know apps and operators. */
 export type IdentityServices = {
   clients: Clients;
   client_documents: ClientDocuments;
@@ -40,7 +40,7 @@ export type IdentityServices = {
   server_key_rotation: ServerKeyRotation;
   /** Bearer token of the operator port. */
   ops_token: string;
-  /** Bearer token of content workers, which opens little of that port. */
+  /** Bearer token of content workers, which admits to little of that port. */
   worker_token: string;
   /** Connections on which one of these tokens was shown. */
   operator_connections: WeakSet<Socket>;

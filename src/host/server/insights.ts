@@ -13,7 +13,7 @@ import type { Entities, Foundation } from './storage.js';
 type OpenInsightsDeps = Pick<Entities, 'store' | 'actors' | 'runtime'> &
   Pick<Foundation, 'clock' | 'keys'> & { poll: DuePoll; metrics: Metrics; further: EnginesFile['insights'] };
 
-/** Null where no model of this server looks into conversations. */
+/** Null if no model of this server analyses conversations. */
 export function openRecallAnswers(
   { settings, log }: Pick<Start, 'settings' | 'log'>,
   { metrics, clock }: { metrics: Metrics } & Pick<Foundation, 'clock'>,
@@ -25,7 +25,7 @@ export function openRecallAnswers(
   return answers;
 }
 
-/** Hosts that text of conversations may go to, for insights or vectors. */
+/** Hosts to which text of conversations may be sent, for insights or vectors. */
 function hostsOf(settings: Start['settings'], further: EnginesFile['insights']): string[] {
   const { embed_url } = settings;
   const embedding = embed_url === null ? [] : [new URL(embed_url).host];
@@ -34,7 +34,7 @@ function hostsOf(settings: Start['settings'], further: EnginesFile['insights']):
 
 const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', nobody: null } as const;
 
-/** Opens the insights: the jobs for workers, and the built-in worker where there is one. */
+/** Opens the insights: the jobs for workers, and the built-in worker if there is one. */
 export function openInsights(
   { settings, log, shutdown }: Start,
   { store, actors, runtime, clock, keys, poll, metrics, further }: OpenInsightsDeps,

@@ -8,7 +8,7 @@ export function boundAddress(host: string): string {
   return host === 'localhost' ? '127.0.0.1' : host;
 }
 
-/** Explains a port that could not be opened, with what a person can do about it. */
+/** Explains a port that could not be opened, with advice for a person. */
 export function portProblem(error: NodeJS.ErrnoException, { port, setting }: { port: number; setting: string }): Error {
   if (error.code !== 'EADDRINUSE') return error;
   return new CannotStart(`Port ${port} is in use. Set ${setting} to another, or to 0 for any free one.`);

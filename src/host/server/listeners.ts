@@ -44,7 +44,7 @@ export class Listeners {
     this.#stalls = new Stalls(services);
   }
 
-  /** Gives the ports that it ended up with; they are noted before any request is read. */
+  /** Returns the ports on which the listeners are open; they are noted before any request is read. */
   async start(
     routes: Record<ListenerName, readonly Route[]>,
     descriptors: DescriptorPlan,
@@ -67,7 +67,10 @@ export class Listeners {
     };
   }
 
-  /** Accepts nothing more, and waits for so long that each connection ends with an answer: no client sees one break. */
+  /**
+   * Accepts no more connections, and waits up to this time until each connection has ended with an answer: no client
+   * sees a connection break.
+   */
   async leave(max_ms: number): Promise<void> {
     this.#services.draining.replaced();
     // The close of HTTP would close idle connections, on which a request may be under way.

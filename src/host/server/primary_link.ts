@@ -10,7 +10,7 @@ import {
   type StartOrder,
 } from './primary_messages.js';
 
-/** A question that the primary has not answered by then is answered by nobody. */
+/** The time after which an unanswered question to the primary counts as answered by no process. */
 const HEAR_MAX_MS = 2_000;
 
 /** The orders that a server process follows. */
@@ -21,11 +21,11 @@ export type PrimaryCommands = {
   tell(name: string, about: unknown): Promise<unknown>;
 };
 
-/** A server process' side of its primary: what it is told, and what it says. */
+/** A server process' side of its connection to the primary: the orders it receives, and the reports it sends. */
 export class PrimaryLink {
   readonly order: StartOrder;
   readonly connections = new PeerConnections((counts) => report({ says: 'count', counts }));
-  /** Of all processes, as the primary last said. */
+  /** The troubles of all processes, as the primary last reported them. */
   troubles: readonly ProcessTrouble[] = [];
   readonly #questions = new Map<number, (answers: ProcessAnswer[]) => void>();
   #asked = 0;
@@ -41,7 +41,7 @@ export class PrimaryLink {
     });
   }
 
-  /** Waits until it is told how to start. */
+  /** Waits for the order to start. */
   static begin(): Promise<PrimaryLink> {
     return new Promise((resolve) => {
       process.once('message', (order: Order) => {
@@ -51,12 +51,12 @@ export class PrimaryLink {
     });
   }
 
-  /** From now on orders are followed, those that came before first. */
+  /** Follows orders from now on, beginning with those that came before. */
   obey(commands: PrimaryCommands): void {
     this.#obey(commands);
   }
 
-  /** It serves on these ports. */
+  /** Reports that this process serves on these ports. */
   serves(ports: Ports): void {
     report({ says: 'ready', ports });
     every(BEAT_EVERY_MS, () => report({ says: 'alive' }));
@@ -93,7 +93,7 @@ export class PrimaryLink {
   }
 }
 
-/** Without a primary nobody hears it; the process ends then. */
+/** Without a primary the report is lost; the process then ends. */
 function report(what: Report): void {
   if (process.connected) process.send?.(what, undefined, {}, () => {});
 }

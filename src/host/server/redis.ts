@@ -23,14 +23,14 @@ const KEYS_KEY = 'spool:keys_fingerprint';
 /** Written before `KEYS_KEY`: where there are keys and no form, the data is older than forms. */
 const FORM_KEY = 'spool:form';
 
-/** A Redis that has what we need of it. `child` is null where somebody else runs it. */
+/** A Redis that has everything the server needs. `child` is null if somebody else runs it. */
 export type OpenRedis = {
   place: RedisLocation;
   redis: Redis;
   child: { adopted: boolean; pid: number } | null;
 };
 
-/** Starts our own Redis, or goes to that of REDIS_URL, and makes sure that it will do. */
+/** Starts our own Redis, or connects to that of REDIS_URL, and checks that it is suitable. */
 export async function connectRedis(start: Start): Promise<OpenRedis> {
   const { settings, log, shutdown } = start;
   const { place, child } = await redisPlace(start);
@@ -70,7 +70,7 @@ async function redisPlace(start: Start): Promise<Pick<OpenRedis, 'place' | 'chil
   return { place: { socket_path: child.socket_path }, child };
 }
 
-/** The Redis of REDIS_URL, with the password of REDIS_PASSWORD_FILE where that is set. */
+/** The Redis of REDIS_URL, with the password of REDIS_PASSWORD_FILE if that is set. */
 function foreignPlace(redis_url: string, { redis_password_file }: Settings): RedisLocation {
   const place = readRedisLocation(redis_url);
   if (place === null) throw new Error('the setting was not checked');
@@ -131,7 +131,7 @@ async function claimForm(redis: Redis): Promise<void> {
   await redis.setnx(FORM_KEY, DATA_FORM);
 }
 
-/** Processes on one Redis must share their server keys: with others, every token and seal would be void. */
+/** Processes on one Redis must share their server keys: with other keys, every token and seal would be invalid. */
 export async function claimRedis(redis: Redis, keys: ServerKeys): Promise<void> {
   await redis.setnx(KEYS_KEY, keys.fingerprint());
   if ((await redis.get(KEYS_KEY)) === keys.fingerprint()) return;

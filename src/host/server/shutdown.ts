@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** Stops what was started: the last first, all of it once, whatever goes wrong. */
+/** Stops all started parts, the last first, each once, even if some fail to stop. */
 export class Shutdown {
   readonly #log: Pick<Logger, 'warn'>;
   readonly #stops: (() => Promise<unknown> | unknown)[] = [];
@@ -10,7 +10,7 @@ export class Shutdown {
     this.#log = log;
   }
 
-  /** To be called at once when something was started: a start that fails later stops it too. */
+  /** To be called as soon as a part was started: a start that fails later stops it too. */
   add(stop: () => Promise<unknown> | unknown): void {
     this.#stops.push(stop);
   }

@@ -22,15 +22,15 @@ export type Start = {
   print: (line: string) => void;
 };
 
-/** Work in progress gets so long to end. */
+/** The time that work in progress gets to end. */
 export const DRAIN_MAX_MS = 10_000;
 
-/** The start fails as configured; the message says what to do. */
+/** The server cannot start as configured; the message gives advice. */
 export class CannotStart extends Error {
   override name = 'CannotStart';
 }
 
-/** Whether a person at the terminal can set it right: the message says how. Anything else is a bug. */
+/** Whether a person at the terminal can solve the problem: the message says how. Anything else is a bug. */
 export function isStartProblem(error: unknown): boolean {
   return [CannotStart, DataFolderHeld, NoRedisProgram, WrongSettings].some((kind) => error instanceof kind);
 }

@@ -28,13 +28,13 @@ export type StorageServices = {
   keys: ServerKeys;
   clock: Clock;
   store: Store;
-  /** Where staff find what no index lists. */
+  /** Finds entities that no index lists, for staff. */
   entity_scan: EntityScan;
   runtime: Asks;
   /** The entities that routes and workers ask. */
   actors: Actors;
   blobs: BlobStore;
-  /** Whether storage does what requests ask of it. */
+  /** Whether storage takes the writes of requests. */
   storage_health: StorageHealth;
 };
 
@@ -100,7 +100,7 @@ export async function startRuntime(
   return { store, notices, runtime, actors: actorsOf(runtime), records };
 }
 
-/** Where audio lies. What speaks S3 is loaded only where it is used: it costs a tenth of a second and 25 MB. */
+/** Opens the store of audio. The S3 client is loaded only if it is used: it costs a tenth of a second and 25 MB. */
 export async function openBlobs({ settings: { blob_url, data_dir }, log, shutdown }: Start): Promise<BlobStore> {
   const open = async () => {
     if (blob_url === null) {

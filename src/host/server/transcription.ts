@@ -26,7 +26,7 @@ type OpenTranscriptionDeps = Pick<Entities, 'store' | 'actors'> &
     speech: SpeechProcess;
   };
 
-/** Opens the transcription: the windows for workers, and the built-in worker where there is an engine. */
+/** Opens the transcription: the windows for workers, and the built-in worker if there is an engine. */
 export function openTranscription(
   { settings, log, shutdown }: Start,
   {
