@@ -6,17 +6,20 @@ import type { Actors } from '../../engine/runtime/actors.js';
 
 type AccountBytesDeps = { actors: Actors; blobs: BlobStore };
 
-/** Bytes that lie beside audio: files, parts of archives, and pieces of imports. Goes through the keys of one partition. */
+/** Bytes stored beside audio: files, parts of archives, and pieces of imports. Reads the keys of one partition. */
 export class AccountBytes {
   readonly #deps: AccountBytesDeps;
-  /** Of the account that was asked last: its archives' parts are many. */
+  /** The archives of the last account: one account may have many parts. */
   #kept: { account_id: string; attempts: Record<string, number> | null } | null = null;
 
   constructor(deps: AccountBytesDeps) {
     this.#deps = deps;
   }
 
-  /** Removes what no file, no export and no import claims, unless it is young; how many blobs that were, or null for another key. */
+  /**
+   * Removes the blob of a key if no file, export or import claims it, unless it is young; returns the number of removed
+   * blobs, or null for another key.
+   */
   async removeUnclaimed(key: string): Promise<0 | 1 | null> {
     const place = placeOfAccountKey(key);
     if (place === null) return null;
@@ -35,7 +38,7 @@ export class AccountBytes {
     return found === 'unusable' || (found?.kept ?? []).includes(import_id);
   }
 
-  /** One that awaits its bytes may get them at any moment. */
+  /** Whether the file exists: a file that awaits its bytes may get them at any moment. */
   async #isFile({ account_id, file_id }: { account_id: string; file_id: string }): Promise<boolean> {
     const file = await this.#deps.actors.files(account_id).view({ file_id }).catch(unreadable);
     return file !== null;
@@ -51,7 +54,7 @@ export class AccountBytes {
   }
 }
 
-/** For `catch`: null where there is nothing; `unusable` for a quarantined entity, of which nobody can say: its bytes are left alone. */
+/** For `catch`: null if there is no entity; `unusable` for a quarantined entity: its bytes are left alone. */
 function unreadable(error: unknown): null | 'unusable' {
   if (isRefused(error, 'NOT_FOUND')) return null;
   if (isRefused(error, 'INTERNAL')) return 'unusable';

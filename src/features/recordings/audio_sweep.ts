@@ -18,18 +18,20 @@ import type { MissingAudio } from './missing_audio.js';
 const AUDIO_SWEEP_EVERY_MS = 86_400_000; // ours: each partition's bytes are held against its chunks so often
 
 const EVERY_MS = 60_000;
-/** Another process takes a sweep over after this, and one that was cut off is tried again. */
+/** Another process takes a sweep over after this time, and an interrupted sweep is tried again. */
 const LEASE_MS = 10 * 60_000;
 const PAGE_MAX = 200;
-/** Named in one line of the log. */
+/** The number of ids in one line of the log. */
 const NAMED_MAX = 10;
-/** After each stream it rests for so many times as long as that took: sweeping is in no hurry, and others are. */
+/**
+ * The sweep rests after each stream for this multiple of the time that the stream took, to leave room for other work.
+ */
 const REST_FACTOR = 2;
-/** A server that stops waits for a rest to end. */
+/** The longest rest: a stopping server waits for its end. */
 const REST_MAX_MS = 200;
-/** The sweep over streams: holds what lies in their folders against their chunks, and these against their bytes. */
+/** The sweep over streams: compares the files in their folders with their chunks, and the chunks with their bytes. */
 const STREAMS = 'streams';
-/** The sweep over bytes that lie beside those of other streams. */
+/** The sweep over bytes that are stored beside those of other streams. */
 const APPENDED = 'appended';
 
 type AudioSweepDeps = DueMembersDeps & {
@@ -49,9 +51,9 @@ class UnusableStream extends Error {
 }
 
 /**
- * Holds the bytes in the blob store against the chunks that are stored, each day. Bytes that no chunk, file or export
- * claims are removed: a server may have ended between storing them and saying so, or between erasing a stream and an
- * upload that was in progress. Chunks whose bytes are not there are reported; nothing can bring them back.
+ * Compares the bytes in the blob store with the stored chunks, once a day. Removes bytes that no chunk, file or export
+ * claims: a server may have ended between storing them and recording that, or between erasing a stream and an upload in
+ * progress. Reports chunks whose bytes are missing; nothing can restore them.
  */
 export class AudioSweep {
   readonly worker: DueWorker;
@@ -72,7 +74,7 @@ export class AudioSweep {
     return this.#deps.sweeps.schedule(spread(this.#deps.now()));
   }
 
-  /** False where another process has the sweep, or it was cut off. */
+  /** False if another process has the sweep, or it was cut off. */
   async #sweep(name: string): Promise<boolean> {
     const { sweeps, now } = this.#deps;
     const now_ms = now();
@@ -94,10 +96,7 @@ export class AudioSweep {
     if (folders.includes(partitionFolder(Number(name)))) await this.#sweepPartition(Number(name));
   }
 
-  /**
-   * Whether these bytes are this storage's. Beside a Redis that came up empty, or a wrong one, all of them would look as
-   * if nobody claimed them.
-   */
+  /** Whether these bytes belong to this storage. With an empty or a wrong Redis, all of them would look unclaimed. */
   async #isOurs(): Promise<boolean> {
     const { sweeps, blobs, log } = this.#deps;
     const name = await sweeps.owner(Buffer.from(randomBytes(12)).toString('base64url'));
@@ -145,7 +144,7 @@ export class AudioSweep {
     }
   }
 
-  /** Goes through all streams. */
+  /** Sweeps all streams. */
   async #sweepStreams(): Promise<void> {
     for await (const stream_id of this.#deps.streamIds()) {
       if (this.worker.is_stopping) return;
@@ -157,7 +156,7 @@ export class AudioSweep {
     }
   }
 
-  /** Holds what lies in a stream's folder against its chunks, and these against their bytes. */
+  /** Compares the files in a stream's folder with its chunks, and the chunks with their bytes. */
   async #compare(stream_id: string): Promise<void> {
     const { blobs, metrics } = this.#deps;
     const unclaimed = new Set<string>();
@@ -218,7 +217,7 @@ export class AudioSweep {
     }
   }
 
-  /** Gives how many blobs were removed. */
+  /** Returns the number of removed blobs. */
   async #removeOld(key: string): Promise<0 | 1> {
     const { blobs, metrics } = this.#deps;
     if ((await blobs.removeOlder(key, LIMITS.audio_orphan_age_ms)) !== 'removed') return 0;
@@ -249,7 +248,7 @@ function streamOf(key: string): string | null {
   return isId(id) && partitionFolder(partitionOfId(id)) === partition ? id : null;
 }
 
-/** When each is due that was never swept: one after the other over a day, so that none is a burden. */
+/** The first time of each sweep: one after the other over a day, to spread the load. */
 function spread(now_ms: number): { name: string; at_ms: number }[] {
   const step_ms = AUDIO_SWEEP_EVERY_MS / (PARTITIONS + 2);
   const names = [...Array.from({ length: PARTITIONS }, (_, partition) => String(partition)), STREAMS, APPENDED];

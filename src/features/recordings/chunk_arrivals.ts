@@ -35,7 +35,7 @@ const ARRIVAL_FIELDS = {
 /** A chunk with its bytes, each checked by itself. */
 export const arrivalForm = intentForm(ARRIVAL_FIELDS);
 
-/** The fields of a request with chunks, beside those that name the stream. */
+/** The fields of a request with chunks, besides those that name the stream. */
 export const ARRIVALS_FIELDS = {
   chunks: z
     .array(z.looseObject({ source_chunk_ref: uuid }))
@@ -47,7 +47,7 @@ export const ARRIVALS_FIELDS = {
     .describe('Where the timeline of the stream ends, in ms from its beginning, where that is known now.'),
 };
 
-/** The same as the reference shows it. */
+/** The same in the form of the reference. */
 export const arrivalsShown = {
   ...ARRIVALS_FIELDS,
   chunks: z
@@ -98,7 +98,7 @@ export type Arrivals = {
   upload_started_at_ms: number;
 };
 
-/** A chunk whose bytes are right, with what checking its audio gave. */
+/** A chunk whose bytes are right, with the result of checking its audio. */
 type GoodChunk = Omit<ArrivedChunk, 'place'> & { bytes: Buffer };
 
 type ArrivalServices = Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics' | 'runtime'> & {
@@ -111,8 +111,8 @@ type WritableStream = { stream_id: string; source_id: string; fences: Fence[] };
 const OTHER_BYTES = refuse('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
 
 /**
- * Stores chunks that came with their bytes: one sync for all bytes, then one commit. Each that can't be stored is refused
- * by itself. `stored` gets the ids of those that were stored now.
+ * Stores chunks that arrived with their bytes: one sync for all bytes, then one commit. Each chunk that cannot be
+ * stored is refused by itself. `stored` gets the ids of newly stored chunks.
  */
 export async function storeArrivals(
   services: ArrivalServices,
@@ -155,7 +155,7 @@ async function readChunk(
   return { ...intended(intent), bytes, upload_started_at_ms, result };
 }
 
-/** Appends the bytes and tells the stream; removes those that no chunk has then. */
+/** Appends the bytes and tells the stream; removes bytes that belong to no chunk afterwards. */
 async function storeGood(
   services: ArrivalServices,
   stream: WritableStream,
@@ -198,7 +198,7 @@ async function removeBytes({ blobs }: ArrivalServices, keys: readonly string[]):
   if (keys.length > 0) await blobs.remove(keys).catch(() => {});
 }
 
-/** Counts what was stored now, and has the rest checked; gives the ids of those chunks. */
+/** Counts newly stored chunks, and has the others checked; returns the ids of the new ones. */
 function noteStored(
   { metrics, processing }: ArrivalServices,
   { stream_id }: WritableStream,

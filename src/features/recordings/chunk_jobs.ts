@@ -43,7 +43,7 @@ export const finishedChunkShape = z.strictObject({
   status: z.enum(['processed', 'failed']).describe('Its status from now on.'),
 });
 
-/** Hands stored chunks to a worker, for a time. */
+/** Leases stored chunks to a worker. */
 export async function claimChunks(
   { processing }: { processing: ChunkProcessing },
   { limit, lease_s }: { limit: number; lease_s: number },
@@ -51,7 +51,7 @@ export async function claimChunks(
   return (await processing.claim({ limit, lease_ms: lease_s * 1_000 })).map(workView);
 }
 
-/** The bytes of a chunk, to send; workers get those of windows that are claimed alone. */
+/** The bytes of a chunk, to send; a worker gets only those of the windows that it has claimed. */
 export async function downloadChunk(
   services: Pick<FeatureServices, 'actors'> & {
     lost_audio: MissingAudio;
@@ -71,7 +71,7 @@ export async function downloadChunk(
   };
 }
 
-/** Gives a worker that is still at a chunk a longer lease. */
+/** Extends the lease of a worker that still processes a chunk. */
 export async function prolongChunkClaim(
   { actors }: Pick<FeatureServices, 'actors'>,
   { chunk_id, claim: token, lease_s }: { chunk_id: string; claim: string; lease_s: number },
@@ -84,7 +84,7 @@ export async function prolongChunkClaim(
   return { lease_until: new Date(lease.until_ms).toISOString() };
 }
 
-/** Takes what a worker says of a chunk: that it is processed, or why it can not be. */
+/** Takes a worker's result for a chunk: processed, or the reason for the failure. */
 export async function finishChunk(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'metrics'> & { processing: ChunkProcessing },
   { chunk_id, claim: token, result }: { chunk_id: string; claim: string; result: ChunkResult },

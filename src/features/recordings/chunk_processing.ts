@@ -13,41 +13,41 @@ import { DueWorker } from '../../engine/jobs/due_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 
-/** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */
+/** How long chunks gather before the built-in worker takes those of a stream together, with two commits for all. */
 const GATHER_MS = 500;
-/** Chunks that other processes stored, or left behind, are found after this at the latest. */
+/** Chunks that other processes stored, or left, are found after this time at the latest. */
 const EVERY_MS = 60_000;
 const BATCH = 32;
 const STREAMS_AT_ONCE = 4;
-/** Of bodies that came and wait to be checked; what does not fit is read again. */
+/** Bytes of bodies that wait to be checked; others are read again. */
 const BODIES_BYTES_MAX = 32 * 1_048_576; // ours: half a second of very many devices
 
 type ChunkProcessingDeps = DueMembersDeps & {
   actors: Actors;
   blobs: BlobStore;
   metrics: Metrics;
-  /** Whether this process checks chunks itself; otherwise it leaves them to workers on the operator port. */
+  /** Whether this process checks chunks itself; otherwise workers on the operator port do. */
   is_worker: boolean;
-  /** Absent where nobody transcribes what was processed. */
+  /** Absent if processed audio is not transcribed. */
   transcribes?: { window_ms: number } | undefined;
-  /** A stream's transcript was told of more audio. */
+  /** Called after a stream's transcript was told of more audio. */
   onTold?: (stream_id: string) => void;
 };
 
 /** A claimed chunk; a result needs the token. */
 export type Work = ClaimedChunk & { token: string; chunk: StoredChunk; stream: Stream };
 
-/** `parts`: its bytes, where they are in memory. `is_decoded`: a decoder has read it, and told how long it is. */
+/** `parts`: the chunk's bytes, if they are in memory. `is_decoded`: a decoder has read it and measured its length. */
 type ArrivedChunk = Omit<CheckedChunk, 'key' | 'parts'> & { parts: readonly Buffer[] | null; is_decoded?: boolean };
 
-/** Hands stored chunks to workers, here or on the operator port, and checks them where this process is one. */
+/** Hands stored chunks to workers, here or on the operator port, and checks them if this process is a worker. */
 export class ChunkProcessing {
   readonly #deps: ChunkProcessingDeps;
-  /** Started where this process checks chunks. */
+  /** Started if this process checks chunks. */
   readonly worker: DueWorker;
   /** Streams whose transcripts are being told of audio that was checked before it was stored. */
   readonly #told = new Set<string>();
-  /** Small ones that this process took and has still to check, by key. */
+  /** Small chunks that this process took and must still check, by key. */
   readonly #bodies = new LRUCache<string, Buffer[]>({ maxSize: BODIES_BYTES_MAX, sizeCalculation: bytesOf });
 
   constructor(deps: ChunkProcessingDeps) {
@@ -64,25 +64,25 @@ export class ChunkProcessing {
     this.worker = DueWorker.of(deps, work, ({ name }) => this.#workOn(name));
   }
 
-  /** A chunk of the stream was stored; `parts` are its bytes, where they are in memory. */
+  /** A chunk of the stream was stored; `parts` are its bytes, if they are in memory. */
   offer(stream_id: string, { key, parts }: { key: string; parts: Buffer[] | null }): void {
     if (this.#deps.is_worker && parts !== null) this.#bodies.set(key, parts);
     this.worker.offer(stream_id);
   }
 
-  /** Checks a chunk before it is stored; undefined where that is done later, or this process leaves chunks to workers. */
+  /** Checks a chunk before it is stored; undefined if it is checked later, or by workers. */
   async check({ parts, is_decoded, ...chunk }: ArrivedChunk): Promise<ChunkResult | undefined> {
     if (!this.#deps.is_worker) return undefined;
     if (is_decoded === true) return { status: 'processed', checked: true };
     return parts === null ? undefined : checkAudio(this.#deps.blobs, { ...chunk, parts, key: '' });
   }
 
-  /** Goes with messages that store checked chunks; undefined where nobody transcribes. */
+  /** Part of messages that store checked chunks; undefined without transcription. */
   get transcribes(): { window_ms: number } | undefined {
     return this.#deps.transcribes;
   }
 
-  /** Notes chunks that were stored with what checking them gave. */
+  /** Records the results of checks of stored chunks. */
   noteChecked(stream_id: string, results: readonly ChunkResult[]): void {
     const { metrics, onTold, transcribes } = this.#deps;
     for (const { status } of results) metrics.chunks_processed.inc({ worker: 'built_in', status });
@@ -97,7 +97,7 @@ export class ChunkProcessing {
     late.unref();
   }
 
-  /** Claims up to `limit` chunks for a worker, the oldest of some streams. */
+  /** Claims up to `limit` chunks for a worker: the oldest of some streams. */
   claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<Work[]> {
     return this.worker.due.claim(limit, async (stream_id, left) => {
       const { work } = await this.#claimOf(stream_id, { limit: left, lease_ms });
@@ -106,7 +106,8 @@ export class ChunkProcessing {
   }
 
   /**
-   * False where no chunk could be claimed. Of a stream that is being removed none can, and it is due until it is gone.
+   * False if no chunk could be claimed. No chunk of a stream that is being removed can be; the stream stays due until
+   * it is gone.
    */
   async #workOn(stream_id: string): Promise<boolean> {
     const { blobs, metrics } = this.#deps;
@@ -127,8 +128,7 @@ export class ChunkProcessing {
   }
 
   /**
-   * Takes the results of claimed chunks; where somebody transcribes, their transcript knows of them before this
-   * answers.
+   * Takes the results of claimed chunks. With transcription, the transcript knows of the chunks before this answers.
    */
   async result(stream_id: string, said: { token: string; results: { number: number; result: ChunkResult }[] }) {
     const { actors, transcribes, onTold } = this.#deps;
@@ -138,7 +138,7 @@ export class ChunkProcessing {
     return answer;
   }
 
-  /** `taken` counts those as well that failed since too many workers lost them. */
+  /** `taken` also counts chunks that failed because too many workers lost them. */
   async #claimOf(
     stream_id: string,
     { limit, lease_ms }: { limit: number; lease_ms: number },

@@ -14,7 +14,7 @@ import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import type { ChunkProcessing } from './chunk_processing.js';
 
-/** Announcing a chunk and uploading its bytes, which devices and apps do alike. Rules H-015 to H-024. */
+/** Announces a chunk and uploads its bytes, for devices and apps alike. Rules H-015 to H-024. */
 
 /** The fields of an intent; devices send more, to name the stream. */
 export const INTENT_FIELDS = {
@@ -96,7 +96,7 @@ export type UploadView = z.infer<typeof uploadShape>;
 
 type Range = Pick<ChunkIntent, 'source_start_ms' | 'source_end_ms'>;
 
-/** An intent's body of these fields. */
+/** The schema of an intent's body with these fields. */
 export function intentForm<Fields extends Pick<typeof INTENT_FIELDS, keyof Range>>(fields: Fields) {
   return z.object(fields).superRefine((intent, context) => {
     const { source_start_ms, source_end_ms } = intent as Range;
@@ -105,7 +105,7 @@ export function intentForm<Fields extends Pick<typeof INTENT_FIELDS, keyof Range
   });
 }
 
-/** Announces a chunk of a stream that the caller may write. The same again: the same chunk. */
+/** Announces a chunk of a stream that the caller may write. A repetition gets the same chunk. */
 export function intend(
   { actors }: Pick<FeatureServices, 'actors'>,
   { stream_id, intent, fences }: { stream_id: string; intent: ChunkIntent; fences: Fence[] },
@@ -113,12 +113,12 @@ export function intend(
   return actors.stream(stream_id).intend(intended(intent), fences);
 }
 
-/** An intent with the digest by which a repeat of it is known. */
+/** An intent with the digest that identifies a repetition. */
 export function intended(intent: ChunkIntent): Intended {
   return { intent, content: digestOf(intent) };
 }
 
-/** Where the bytes go, and what an uploader should know before it lets go of its copy. */
+/** The upload address, and facts that an uploader needs before it deletes its copy. */
 export function intentAnswer(
   { source_chunk_ref, chunk_id, ...chunk }: Chunk,
   upload_path: string,
@@ -126,7 +126,7 @@ export function intentAnswer(
   return { source_chunk_ref, chunk_id, upload_path, ...warningsOf(chunk) };
 }
 
-/** The warnings of an answer about such audio; nothing where all is possible with it. */
+/** The warnings of an answer about such audio; absent if everything is possible with it. */
 export function warningsOf(announced: AnnouncedAudio): { warnings?: string[] } {
   const audio = audioKindOf(announced);
   return audio.kind === 'other' ? { warnings: [audio.why] } : {};
@@ -139,7 +139,7 @@ export function intentView(chunk: Chunk): z.infer<typeof announcedShape> {
   return { sequence, ...times, codec, container, sample_rate_hz, channels, size_bytes, sha256 };
 }
 
-/** A chunk that the caller may upload, and what must still hold when it is stored. `is_decoded`: nobody needs to check it. */
+/** A chunk that the caller may upload, and the conditions of storing it. `is_decoded`: the chunk needs no check. */
 export type Uploadable = {
   chunk: Chunk;
   stream: { id: string };
@@ -148,7 +148,7 @@ export type Uploadable = {
   is_decoded?: boolean;
 };
 
-/** Takes the bytes of a chunk, or says why not, before they are read where that can be said. */
+/** Takes the bytes of a chunk. Refuses before the bytes are read if possible. */
 export async function uploadChunk(
   services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics'> & { processing: ChunkProcessing },
   { chunk, stream, number, fences, is_decoded = false }: Uploadable,
@@ -193,10 +193,7 @@ function uploadView({ chunk_id, source_chunk_ref, status, size_bytes, sha256: ha
   return { chunk_id, source_chunk_ref, status, size_bytes, sha256: hash };
 }
 
-/**
- * The digest by which two intents are the same: over all that the uploader says of the chunk. Letter case does not
- * distinguish codecs.
- */
+/** The digest that identifies an intent: over all its fields. Codecs are compared without letter case. */
 function digestOf(intent: ChunkIntent): string {
   const { source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms } = intent;
   const { codec, container, sample_rate_hz = null, channels = null, size_bytes, sha256: hash } = intent;

@@ -81,7 +81,7 @@ export async function uploadOwnChunk(
   return uploadChunk(services, found, takeBody);
 }
 
-/** Stores chunks of the caller's stream that came with their bytes, and ends it where an end came along. */
+/** Stores chunks of the caller's stream that arrived with their bytes, and ends the stream if the request says so. */
 export async function storeOwnChunks(
   services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics' | 'runtime'> & {
     processing: ChunkProcessing;

@@ -64,7 +64,7 @@ export async function uploadDeviceChunk(
   return upload;
 }
 
-/** Stores chunks of a device's stream that came with their bytes, and ends it where an end came along. */
+/** Stores chunks of a device's stream that arrived with their bytes, and ends the stream if the request says so. */
 export async function storeDeviceChunks(
   services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics' | 'runtime'> & {
     device_activity: DeviceActivity;
@@ -96,7 +96,7 @@ export async function viewDeviceChunk(
   return chunkStatusView(services, found);
 }
 
-/** Lists chunks of a stream by the device's own references. One that nobody has announced has no item. */
+/** Lists chunks of a stream by the device's own references. An unannounced chunk has no item. */
 export async function listDeviceChunks(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime'>,
   who: DeviceIdentity,
@@ -110,7 +110,7 @@ export async function listDeviceChunks(
   return chunks.map((found) => chunkStatusView(services, found));
 }
 
-/** A chunk of this device's own, under a binding that has not ended; another device's does not exist for it. */
+/** A chunk of this device under a binding that has not ended; for other devices the chunk does not exist. */
 async function deviceChunk(
   services: Pick<FeatureServices, 'actors'>,
   who: DeviceIdentity,

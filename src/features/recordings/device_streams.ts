@@ -56,7 +56,7 @@ type NewDeviceStream = DeviceStreamRef & {
   end_ms?: number | undefined;
 };
 
-/** Registers a stream under the device's own reference. The same again gives the same stream. */
+/** Registers a stream under the device's own reference. A repetition gets the same stream. */
 export async function registerDeviceStream(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime'> & { device_activity: DeviceActivity },
   who: DeviceIdentity,
@@ -90,7 +90,7 @@ export async function registerDeviceStream(
   return deviceStreamView(services, stream);
 }
 
-/** Records where a device's stream ends. CONFLICT where it ended elsewhere. */
+/** Records where a device's stream ends. CONFLICT if it ended elsewhere. */
 export async function endDeviceStream(
   services: Pick<FeatureServices, 'actors' | 'runtime'> & { device_activity: DeviceActivity },
   who: DeviceIdentity,
@@ -105,7 +105,7 @@ export async function endDeviceStream(
   return deviceStreamView(services, stream);
 }
 
-/** Lists the gaps of a device's stream: what is not stored. */
+/** Lists the gaps of a device's stream: ranges that are not stored. */
 export async function gapsOfDeviceStream(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: DeviceIdentity,
@@ -115,7 +115,7 @@ export async function gapsOfDeviceStream(
   return gapsOf(services, stream_id);
 }
 
-/** The stream behind a device's reference, under a binding that still lets it write. NOT_FOUND when none is registered. */
+/** The stream of a device's reference, under a binding that may still write it. NOT_FOUND if none is registered. */
 export async function deviceStream(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: DeviceIdentity,
@@ -127,7 +127,10 @@ export async function deviceStream(
   return { ...bound, stream_id: found.stream_id };
 }
 
-/** Where a new stream goes: to the workspace of the session, or to the host's private one once that is left or deleted. */
+/**
+ * The workspace of a new stream: the session's, or the host's private one once the host has left the session's or it
+ * was deleted.
+ */
 async function workspaceFor(services: Pick<FeatureServices, 'actors'>, bound: Bound): Promise<string> {
   const { belongs, private_workspace_id, terms } = bound;
   if (!belongs) return private_workspace_id;
@@ -135,8 +138,8 @@ async function workspaceFor(services: Pick<FeatureServices, 'actors'>, bound: Bo
 }
 
 /**
- * The stream behind a reference, `new_stream` where there is none. One that went with its workspace is replaced by it: what
- * its recorder still has is kept, unless a person had deleted that stream.
+ * The stream of a reference, or `new_stream` if there is none. A stream that was deleted with its workspace is replaced
+ * by `new_stream`, so that the recorder's remaining audio is kept, unless a person had deleted that stream.
  */
 async function registeredStream(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
@@ -196,8 +199,8 @@ async function deviceStreamView(services: Pick<FeatureServices, 'actors'>, chang
 }
 
 /**
- * Finds the time that no stored chunk covers, from 0 to the end: the recorded one, or that of the last registered
- * chunk. Chunks come in the order of their start, so one pass finds the holes.
+ * Finds the ranges that no stored chunk covers, from 0 to the recorded end or that of the last registered chunk. Chunks
+ * are ordered by their start, so one pass finds the gaps.
  */
 async function gapsOf(
   { actors }: Pick<FeatureServices, 'actors'>,

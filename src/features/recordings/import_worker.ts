@@ -33,7 +33,7 @@ import { askRecordingEvents } from './stream_access.js';
 
 const IMPORTS_AT_ONCE = 8; // ours: of one process and as many accounts; it decodes one file at a time
 
-/** How often a process looks for the work that other processes have left. */
+/** How often a process looks for work that other processes have left. */
 const EVERY_MS = 15_000;
 const DAY_MS = 24 * 3_600_000;
 /** The only chunk of an imported recording. */
@@ -49,7 +49,7 @@ type ImportMakerDeps = Omit<DueMembersDeps, 'log'> & {
   log: Pick<Logger, 'error' | 'warn'>;
 };
 
-/** Why a file becomes no recording. `retry`: another try may succeed. */
+/** The reason why a file becomes no recording. `retry`: another try may succeed. */
 class ImportFailed extends Error {
   override name = 'ImportFailed';
   constructor(
@@ -61,14 +61,14 @@ class ImportFailed extends Error {
   }
 }
 
-/** `interrupted`: it is tried again, here or elsewhere, or was given up. */
+/** `interrupted`: the import is tried again, here or elsewhere, or was cancelled. */
 type ImportOutcome = 'done' | 'failed' | 'interrupted';
 
 type HeldFile = { account_id: string; item: ClaimedImport; signal: AbortSignal };
 
 /**
- * Makes recordings of files whose bytes have all come: decodes each once for its length, then stores it as the only chunk
- * of a stream. Each step may be done again, so a worker that is lost leaves nothing half-made.
+ * Makes recordings of fully uploaded files: decodes each once for its length, then stores it as the only chunk of a
+ * stream. Every step may be repeated, so the loss of a worker leaves nothing half-made.
  */
 export function importWorker(deps: ImportMakerDeps): DueWorker {
   const work = {
@@ -88,7 +88,7 @@ class ImportMaker {
     this.#deps = deps;
   }
 
-  /** False where nothing was due. */
+  /** False if nothing was due. */
   async workOn(account_id: string, signal: AbortSignal): Promise<boolean> {
     const { actors, blobs } = this.#deps;
     const imports = actors.imports(account_id);
@@ -156,7 +156,7 @@ class ImportMaker {
     }
   }
 
-  /** Decodes a file for its length, and notes it: from then on the file becomes a recording. */
+  /** Decodes a file and records its length; the file then becomes a recording. */
   async #measured(file: HeldFile): Promise<MeasuredAudio> {
     const measured = await this.#measure(file);
     await this.#deps.actors.imports(file.account_id).measured({ ...heldBy(file.item), measured });
@@ -242,7 +242,7 @@ class ImportMaker {
     }
   }
 
-  /** Puts the pieces together into one blob. */
+  /** Joins the pieces into one blob. */
   #takeFile(account_id: string, item: ClaimedImport): TakeBody {
     return async ({ size_bytes, sha256: sha256_hex, is_known, put }) => {
       if (is_known) return null;
@@ -252,7 +252,7 @@ class ImportMaker {
     };
   }
 
-  /** From `start` up to `end`; the whole file where they are absent. */
+  /** The bytes from `start` to `end`; the whole file without them. */
   async *#bytesOf(
     account_id: string,
     { id: import_id, size_bytes }: ClaimedImport,
@@ -269,7 +269,10 @@ class ImportMaker {
     }
   }
 
-  /** Where an account's recordings go, as long as it is open. A deleted one that is restored goes on. */
+  /**
+   * The workspace of an account's recordings while the account is open. The import of a deleted account continues after
+   * its restoration.
+   */
   async #owner(account_id: string): Promise<{ workspace_id: string; fences: Fence[] }> {
     const account = await orNull(this.#deps.actors.account(account_id).view(), 'UNAUTHORIZED');
     if (account === null || !isOpen(account)) throw new NotNow('the account is deleted');
@@ -278,7 +281,7 @@ class ImportMaker {
   }
 }
 
-/** The codec of the audio track of a movie; null where the file is none. */
+/** The codec of the audio track of a movie; null if the file is no movie. */
 async function trackName(source: ByteSource): Promise<string | null> {
   const movie = (await boxesOf(source)).find(({ type }) => type === 'moov');
   return movie === undefined
@@ -296,7 +299,10 @@ function failureOf(error: SpeechProcessFailed): Error {
   return new ImportFailed('DECODING_FAILED', error.message, true);
 }
 
-/** A clock that tells no zone was set as that of whoever sends the file. Null for a time to come. */
+/**
+ * The moment of a clock time. A time without a zone is taken in the zone of the sender. Null for a time more than a day
+ * after the announcement.
+ */
 function momentOf(
   { ms, zone }: RecordedTime,
   { file_time, created_at_ms }: ClaimedImport,
@@ -307,7 +313,7 @@ function momentOf(
   return { captured_at: new Date(at_ms).toISOString(), ...(typeof zone === 'number' && { utc_offset_min: zone }) };
 }
 
-/** A recording is called as its file, without what says of which kind that is. */
+/** The title of a recording: the file's name without its extension. */
 function titleOf(name: string): string {
   return name.replace(/(?<=.)\s*\.[A-Za-z0-9]{1,5}$/, '');
 }

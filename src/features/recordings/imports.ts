@@ -16,7 +16,7 @@ import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 import { ownSource } from './sources.js';
 
-/** Audio files that become recordings: announced, uploaded piece by piece, listed and given up. Rules K-150 to K-157. */
+/** Audio files that become recordings: announced, uploaded in pieces, listed and cancelled. Rules K-150 to K-157. */
 
 const LISTED_AT_ONCE = 32;
 const DEFAULT_SOURCE_NAME = 'Imported files';
@@ -69,7 +69,9 @@ type NewImport = Pick<Import, 'import_ref' | 'name' | 'size_bytes' | 'sha256'> &
   source_id?: string | undefined;
 };
 
-/** Announces a file. The same reference again gives the same import; one whose recording was deleted begins anew. */
+/**
+ * Announces a file. The same reference gets the same import; after its recording was deleted, the import begins anew.
+ */
 export async function announceImport(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   who: Principal,
@@ -89,7 +91,7 @@ export async function announceImport(
   return importView(await actors.imports(account_id).register({ ...registered, instead_of: found.id }, fences));
 }
 
-/** Stores a piece of a file. One that has come before is compared with its own hash alone. */
+/** Stores a piece of a file. A piece that was stored before is only compared by its hash. */
 export async function uploadImportPiece(
   { actors, blobs, clock, imports }: Pick<FeatureServices, 'actors' | 'blobs' | 'clock'> & { imports: DueWorker },
   { account_id, fences }: Principal,
@@ -145,7 +147,7 @@ export const importJobShape = z.strictObject({
   created_at: moment,
 });
 
-/** The imports of all accounts whose bytes have all come and that are no recordings yet. */
+/** The fully uploaded imports of all accounts that are no recordings yet. */
 export async function importsUnderWay({
   actors,
   imports,
@@ -178,7 +180,7 @@ export async function viewImport(
   return importView(await actors.imports(account_id).view({ import_id }));
 }
 
-/** Gives up an import that is no recording yet, and forgets one that has ended; its recording stays. */
+/** Cancels an import that is no recording yet, or forgets one that has ended; its recording stays. */
 export async function deleteImport(
   { actors, imports }: Pick<FeatureServices, 'actors'> & { imports: DueWorker },
   { account_id, fences }: Principal,
@@ -188,7 +190,7 @@ export async function deleteImport(
   imports.offer(account_id);
 }
 
-/** The account's source of imports that name none; another one where people have deleted it. */
+/** The account's source of imports that name none; a new one if that was deleted. */
 async function defaultSource(
   { actors, clock }: Pick<FeatureServices, 'actors' | 'clock'>,
   { account_id, fences }: Principal,

@@ -34,9 +34,9 @@ import { readableStream } from './stream_access.js';
  */
 
 const LIST_STEP = 1_000;
-/** Of all that is kept of joined files, in chunks. A player asks for many ranges of one. */
+/** The number of chunks in all remembered joined files. A player asks for many ranges of one file. */
 const CHUNKS_KEPT_MAX = 200_000;
-/** Files looked into at once: each reads much. */
+/** Files that are examined at once: each reads much. */
 const JOINS: PoolBounds = {
   places_max: 4,
   share_max: 1,
@@ -55,7 +55,7 @@ type JoinedAudioServices = Pick<FeatureServices, 'actors' | 'blobs' | 'decoded'>
   joined_files: JoinedFiles;
   lost_audio: MissingAudio;
 };
-/** `losses`: how many were known when it was made. */
+/** `losses`: the number of losses known when it was made. */
 type Joined = {
   file: JoinedFile;
   chunks: number;
@@ -65,12 +65,12 @@ type Joined = {
   overlap_ms: number;
 };
 
-/** Without chunks whose bytes were not there it is looked for again after this: they may have been brought back. */
+/** A file without chunks whose bytes were missing is made again after this time: the bytes may have been restored. */
 const KEPT_WITH_LOSS_MS = 60_000;
 
-/** The joined files of a server that were looked into lately, or are being looked into. */
+/** The joined files of a server that were examined lately, or are being examined. */
 export class JoinedFiles {
-  /** Places for looking into the chunks of a recording. */
+  /** Places for examining the chunks of a recording. */
   readonly pool = new SharedPool('joins', JOINS);
   /** By the stream, how much of it was stored, and how much of that has expired: what is stored stays as it is until then. */
   readonly known = new LRUCache<string, Joined>({
@@ -80,10 +80,10 @@ export class JoinedFiles {
   readonly under_way = new Map<string, { joined: Promise<Joined>; signal: AbortSignal }>();
 }
 
-/** Whoever reads what is not decoded. */
+/** The reader of audio that is not decoded. */
 const WORKER: AudioReader = { owner: 'worker', signal: new AbortController().signal };
 
-/** Stored chunks as one file. `lost_chunks`: how many are not in it since the server has lost their bytes. */
+/** Stored chunks as one file. `lost_chunks`: the number of chunks left out since the server has lost their bytes. */
 type JoinedContent = ByteContent & { chunks: number; lost_chunks: number };
 
 /**
@@ -182,7 +182,7 @@ async function join(services: JoinedAudioServices, stream: Stream, reader: Audio
   return { file, chunks: joined.length, lost: chunks.length - joined.length, losses, ...fitOf(joined) };
 }
 
-/** One that players take as it is, chunks as they are where they can follow each other; decoded otherwise. */
+/** A file for players: chunks unchanged if they can follow each other, decoded otherwise. */
 async function joinedFile(
   { blobs, decoded }: Pick<FeatureServices, 'blobs' | 'decoded'>,
   stored: readonly TimedChunk[],
@@ -194,7 +194,7 @@ async function joinedFile(
   return !('why' in plain) || plain.lost === true ? plain : joinDecoded(decoded, stored, plain, reader);
 }
 
-/** The only chunk as the file that it is; null where there are more, and for one that not all players take. */
+/** The only chunk as its own file; null if there are more chunks, or if not all players can play it. */
 async function singleFile(blobs: BlobStore, [only, ...more]: readonly StoredChunk[]): Promise<JoinedFile | null> {
   const type = only === undefined || more.length > 0 ? null : playedType(only.container);
   if (only === undefined || type === null || !(await blobs.has(only.key))) return null;

@@ -20,7 +20,7 @@ type MissingAudioDeps = {
 /** `losses` counts those of a chunk after each other once. */
 type NoticedLoss = { at_ms: number; losses: number; chunk_id: string | null };
 
-/** Knows of which recordings stored chunks have no bytes, as far as this process came across them within the last day. */
+/** The recordings whose stored chunks lack bytes, as this process noticed within the last day. */
 export class MissingAudio {
   readonly #deps: MissingAudioDeps;
   /** By the stream. */
@@ -30,7 +30,7 @@ export class MissingAudio {
     this.#deps = deps;
   }
 
-  /** The bytes of a stored chunk; null where it is gone as well, or has no bytes any more. */
+  /** The bytes of a stored chunk; null if the chunk is gone or no longer has bytes. */
   async open(
     chunk_id: string,
     chunk: Pick<StoredChunk, 'place' | 'size_bytes'>,
@@ -43,13 +43,16 @@ export class MissingAudio {
     return null;
   }
 
-  /** The bytes of a chunk; null where it is not stored, or has no bytes any more. */
+  /** The bytes of a chunk; null if it is not stored or no longer has bytes. */
   async read(chunk_id: string): Promise<Readable | null> {
     const chunk = await this.#stored(chunk_id);
     return chunk && this.open(chunk_id, chunk);
   }
 
-  /** Somebody found no bytes of it. False where it was deleted or has expired meanwhile: then none need be there. */
+  /**
+   * A reader found no bytes of the chunk. False if the chunk was deleted or has expired meanwhile, since it then needs
+   * none.
+   */
   async confirms(chunk_id: string): Promise<boolean> {
     const chunk = await this.#stored(chunk_id);
     if (chunk === null) return false;
@@ -71,7 +74,7 @@ export class MissingAudio {
     return found !== null && isStored(found.chunk) ? { ...found.chunk, stream_id } : null;
   }
 
-  /** Chunks of it have no bytes. */
+  /** Records that chunks of the stream lack bytes. */
   note(stream_id: string, chunk_id: string | null = null): void {
     const { losses, chunk_id: before } = this.#noticed.get(stream_id) ?? { losses: 0, chunk_id: null };
     const is_same = losses > 0 && before === chunk_id;
@@ -81,7 +84,7 @@ export class MissingAudio {
     if (this.#noticed.size > LOST_RECORDINGS_MAX) this.#noticed.delete(oldest as string);
   }
 
-  /** Another number than before whenever a loss was confirmed since. */
+  /** A number that changes with every confirmed loss. */
   lossesOf(stream_id: string): number {
     return this.#noticed.get(stream_id)?.losses ?? 0;
   }
@@ -96,7 +99,7 @@ export class MissingAudio {
   }
 }
 
-/** A stored chunk's bytes, or a range of them, for who may have them. */
+/** A stored chunk's bytes, or a range of them, for callers that may read them. */
 export async function chunkContent(
   { lost_audio }: { lost_audio: MissingAudio },
   chunk: Pick<StoredChunk, 'chunk_id' | 'place' | 'size_bytes'>,

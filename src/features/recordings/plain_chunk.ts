@@ -2,15 +2,15 @@ import type { ChunkIntent } from '../../../actors/recordings/stream_state.js';
 import { isId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 
-/** A chunk with its bytes as the form of such chunks gives it. */
+/** A chunk with its bytes, as the schema of such chunks returns it. */
 type PlainChunk = Omit<ChunkIntent, 'size_bytes' | 'sha256'> & { sha256?: string; bytes: Uint8Array };
 
 const SHA256 = /^[0-9a-f]{64}$/;
 const MEDIA_NAME = /^[A-Za-z0-9_./+-]{1,40}$/;
 
 /**
- * A chunk in the form in which nearly all devices send it, which the form would give back as it is; null for any other
- * value, right or wrong. A walk through the form takes 40 µs, these conditions one.
+ * A chunk in the form that nearly all devices send, which the schema would return unchanged; null for any other value,
+ * right or wrong. The schema takes 40 µs, these conditions one.
  */
 export function plainChunk(chunk: Record<string, unknown>): PlainChunk | null {
   const { source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms } = chunk;

@@ -11,7 +11,7 @@ import { NotUtf8, textOf } from '../../engine/wire/json.js';
 import { JsonReader, type SentValue, TooLong } from '../../engine/wire/json_reader.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
 
-/** A batch of signals as it comes: read from its bytes, so that each payload keeps the text it was sent as. */
+/** A batch of signals, read from its bytes, so that each payload keeps the text that was sent. */
 
 const SIGNAL_REF_CHARS_MAX = 128; // ours
 const SIGNAL_TYPE_CHARS_MAX = 128; // ours
@@ -33,7 +33,7 @@ const PAYLOAD_OBJECT = 'must be a JSON object';
 const PAYLOAD_SIZE = `must be at most ${LIMITS.signal_payload_bytes_max} bytes of JSON, without space and needless escapes`;
 const COUNT = `must hold 1 to ${LIMITS.signals_per_request_max} signals`;
 
-/** All of a signal but its payload. */
+/** All fields of a signal but its payload. */
 const FIELDS = z
   .object(
     {
@@ -52,7 +52,7 @@ const FIELDS = z
     message: 'must not be before start_ms',
   });
 
-/** A batch as the reference shows it. Payloads are read apart from the rest, for the sake of their text. */
+/** A batch in the form of the reference. Payloads are read separately, to keep their text. */
 export const signalsForm = z.object({
   signals: z
     .array(
@@ -72,7 +72,7 @@ export const signalsForm = z.object({
 
 type Item = { fields: unknown; payload: SentValue | { wrong: string } };
 
-/** The signals of a body, in the order sent, or what is wrong with it. */
+/** The signals of a body in the order sent, or the first fault of the body. */
 export async function readSignals(stream_id: string, pieces: readonly Uint8Array[]): Promise<PostedSignal[]> {
   const json = new JsonReader(textOf(pieces));
   const signals: PostedSignal[] = [];
@@ -113,7 +113,7 @@ function malformed(details: RefusalDetail[]): Refusal {
   return refuse('BAD_REQUEST', `${where}: ${first?.message}.`, { details });
 }
 
-/** The members of `signals`, one after the other; what else the body holds is read over. */
+/** The members of `signals` in order; other members of the body are skipped. */
 function* itemsOf(json: JsonReader): Generator<Item> {
   if (json.peek() !== '{') throw new NotReadable('the body is no object');
   for (const key of keysOf(json)) {

@@ -80,7 +80,7 @@ export async function listSignals(
 /** Signals, and the payloads of those that are known already, by their keys. */
 type SignalTexts = { signals: readonly ListedSignal[]; texts: Map<string, string> };
 
-/** Stores a batch with one commit, after payloads that would make it a large one were written ahead. */
+/** Stores a batch with one commit, after staging payloads that would make the commit too large. */
 async function storeSignals(
   services: Pick<FeatureServices, 'actors'>,
   { stream, signals, fences }: { stream: Stream; signals: PostedSignal[]; fences: Fence[] },
@@ -109,7 +109,7 @@ async function storeSignals(
   );
   return { signals: posted.signals, texts: new Map(texts) };
 
-  /** Removes staged payloads at once where that can be done; the sweep finds what is left. */
+  /** Removes staged payloads at once if possible; the sweep finds the rest. */
   async function abandon(error: unknown): Promise<never> {
     if (isRefused(error)) await actor.unstage({ request }, fences).catch(orRefused(null));
     throw error;
@@ -167,7 +167,7 @@ async function pageOfSignals(
   return pageOf(found, limit);
 }
 
-/** The signals with their payloads, of which those that are not at hand are read. */
+/** The signals with their payloads; reads those payloads that are not in memory. */
 async function viewsOf(
   { actors }: Pick<FeatureServices, 'actors'>,
   stream_id: string,
@@ -180,7 +180,7 @@ async function viewsOf(
   return signals.map((signal) => signalView(signal, texts));
 }
 
-/** The keys of payloads that are not at hand, in steps. */
+/** The keys of payloads that are not in memory, in steps. */
 function* stepsOf(signals: readonly ListedSignal[], texts: ReadonlyMap<string, string>): Generator<string[]> {
   let step: string[] = [];
   let bytes = 0;

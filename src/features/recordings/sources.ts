@@ -8,7 +8,7 @@ import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js'
 import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 
-/** Where an account's recordings come from. Rules K-001 and K-002. */
+/** Sources of an account's recordings. Rules K-001 and K-002. */
 
 const SOURCES_PER_ACCOUNT_MAX = 1_000; // ours: as many as devices
 
@@ -44,7 +44,7 @@ export async function listSources(
   return { items: sources.filter((source) => source !== null), cursor: next };
 }
 
-/** Registers a source that an app records into. CONFLICT where the account has too many. */
+/** Registers a source that an app records into. CONFLICT if the account has too many. */
 export async function createSource(
   { store, actors, clock }: Pick<FeatureServices, 'actors' | 'clock' | 'store'>,
   { account_id, fences }: Principal,
@@ -69,7 +69,7 @@ export async function viewSource(
   return sourceView(id, source);
 }
 
-/** Gives a source another name, or none. */
+/** Renames a source, or removes its name. */
 export async function renameSource(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
@@ -79,7 +79,7 @@ export async function renameSource(
   return sourceView(id, renamed);
 }
 
-/** Deletes a source and what insights had of its recordings; its streams stay. */
+/** Deletes a source and the insights from its recordings; its streams stay. */
 export async function deleteSource(
   {
     actors,
@@ -92,7 +92,7 @@ export async function deleteSource(
   await speech_withdrawal.ofSource(id);
 }
 
-/** The account's own source; one of somebody else's, or a deleted one, does not exist. */
+/** The account's own source; another account's, or a deleted one, does not exist. */
 export async function ownSource(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, id }: { account_id: string; id: string },

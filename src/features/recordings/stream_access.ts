@@ -9,8 +9,8 @@ import type { FeatureServices } from '../services.js';
 import { workspaceExists } from './workspace_status.js';
 
 /**
- * Who may do what with a stream: those who belong to its workspace read it, and its owner, who alone writes it, as long
- * as that workspace is there. docs/choices.md, "Workspaces".
+ * Access to streams: members of a stream's workspace read it. Only its owner writes it, while the workspace exists.
+ * docs/choices.md, "Workspaces".
  */
 
 export const READS_STREAMS = ['audio:read', 'turns:read'] as const;
@@ -19,10 +19,10 @@ export const WRITES_STREAMS = ['audio:write'] as const;
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 export const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may write it.');
-/** A source is deleted once: whoever saw it before looks a second time. */
+/** The most tries: a source is deleted only once, so the second try decides. */
 const TRIES_MAX = 2;
 
-/** The stream if the caller may read it; to anybody else it does not exist. */
+/** The stream if the caller may read it; for others it does not exist. */
 export async function readableStream(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
@@ -64,7 +64,7 @@ export async function writableChunk(services: Pick<FeatureServices, 'actors'>, w
   return found.stream.account_id === who.account_id ? { ...found, fences: who.fences } : throwRefusal(ONLY_OWNER);
 }
 
-/** To whoever may not read a stream it does not exist. */
+/** For a caller that may not read a stream, the stream does not exist. */
 async function requireReader(
   services: Pick<FeatureServices, 'actors'>,
   { account, account_id }: Principal,
@@ -87,8 +87,8 @@ export type StreamChange<Reply = Stream> = (
 ) => Promise<Reply>;
 
 /**
- * Asks a stream for what account events report, unless its source is deleted. That it is not must still hold when the
- * stream commits: no event comes after `source.deleted`.
+ * Asks a stream for a change that account events report, unless its source is deleted. The commit is fenced on the
+ * source: no event comes after `source.deleted`.
  */
 export async function askRecordingEvents<Reply>(
   { actors }: Pick<FeatureServices, 'actors'>,

@@ -73,8 +73,8 @@ export const streamShape = z
 export type StreamView = z.infer<typeof streamShape>;
 
 /**
- * Of one contact, source or workspace; of the account where none is named. Of a contact: those whose transcripts have
- * shown it.
+ * Lists by one contact, source or workspace, else by account. A contact's streams are those whose transcripts have
+ * shown the contact.
  */
 export type StreamQuery = PageQuery & {
   source_id?: string | undefined;
@@ -96,7 +96,7 @@ export async function listStreams(
   return { items: streams.filter((stream) => stream !== null), cursor: page.cursor };
 }
 
-/** Each of these lists is kept in its order: none is filtered out of a larger one. */
+/** Each of these lists is stored in its order: none is filtered out of a larger one. */
 async function listedStreams(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   { account, account_id }: Principal,
@@ -130,7 +130,7 @@ export async function viewStream(
 
 type NewStream = { source_id: string; captured_at: z.infer<typeof capturedAt>; title: string | null };
 
-/** Registers a stream that an app records. Its source must be there, and still be when the stream is. */
+/** Registers a stream that an app records. Its source must exist, and still exist when the stream is committed. */
 export async function registerStream(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   { account, account_id, fences }: Principal,
@@ -150,7 +150,7 @@ export async function registerStream(
   }
 }
 
-/** Gives a stream another title, or none. */
+/** Changes or removes a stream's title. */
 export function retitleStream(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
@@ -159,7 +159,7 @@ export function retitleStream(
   return changeStream(services, who, id, (stream, silence, fences) => stream.retitle({ title, ...silence }, fences));
 }
 
-/** Records where a stream ends, at once or unless it goes on within some seconds. CONFLICT where it ended elsewhere. */
+/** Records where a stream ends, at once or unless it continues within some seconds. CONFLICT if it ended elsewhere. */
 export function endStream(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
@@ -184,7 +184,7 @@ async function changeStream(
   return streamView(services, stream);
 }
 
-/** Deletes a recording and what insights had of it; its audio, transcript and signals are removed soon after. */
+/** Deletes a recording and the insights from it; its audio, transcript and signals are removed soon after. */
 export async function deleteStream(
   services: Pick<FeatureServices, 'actors'> & {
     device_activity: DeviceActivity;

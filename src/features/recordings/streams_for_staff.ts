@@ -22,7 +22,7 @@ export const listedStreamShape = z
 
 type ListedStreamView = z.infer<typeof listedStreamShape>;
 
-/** A page of an account's recordings, the newest first, without what is in them. `named` is the account's id or email. */
+/** A page of an account's recordings, the newest first, without their content. `named` is the account's id or email. */
 export async function listStreamsForStaff(
   services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'>,
   named: string,

@@ -1,7 +1,7 @@
 import type { Stream } from '../../../actors/recordings/stream_state.js';
 import type { FeatureServices } from '../services.js';
 
-/** The stream with the revision of its transcript, which keeps it itself. */
+/** The stream with the revision of its transcript, which the transcript stores. */
 export async function withTranscriptRevision(
   { actors }: Pick<FeatureServices, 'actors'>,
   stream: Stream,

@@ -15,7 +15,7 @@ export async function requireWorkspace(
   if (!(await workspaceExists({ actors }, workspace_id))) throw new Refused(NO_WORKSPACE);
 }
 
-/** Whether a workspace is there. A private one goes with its account, and that with its streams. */
+/** Whether a workspace exists. A private one ends with its account, which ends its streams too. */
 export async function workspaceExists(
   { actors }: { actors: Pick<Actors, 'workspace'> },
   workspace_id: string,
@@ -24,12 +24,14 @@ export async function workspaceExists(
   return (await orNull(actors.workspace(workspace_id).stands(), 'NOT_FOUND')) !== null;
 }
 
-/** `fence`: holds as long as the account is what it was. */
+/** `fence`: holds while the account is unchanged. */
 type OwnerStatus =
   | { status: 'open'; fence: Fence }
   | { status: 'account_closed' | 'account_gone' | 'layer_off' | 'workspace_gone' };
 
-/** Tells whether something may be made of what an account recorded in a workspace, with these layers on; else why not. */
+/**
+ * Tells whether data may be made from an account's recordings in a workspace, with these layers on; else the reason.
+ */
 export async function ownerStatus(
   { actors }: { actors: Pick<Actors, 'account' | 'workspace'> },
   { account_id, workspace_id }: { account_id: string; workspace_id: string },
