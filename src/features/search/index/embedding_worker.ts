@@ -17,7 +17,7 @@ import type { Embeddings } from './embeddings.js';
 const VECTOR_WINDOW_CHARS_MAX = 2_000; // ours: of their text
 const VECTORS_ASKED_MAX = 32; // ours: texts of one request
 
-/** Pages that other processes have left behind are found after this at the latest. */
+/** Pages that other processes have left are found after this time at the latest. */
 const EVERY_MS = 10_000;
 const AT_ONCE = 3;
 
@@ -39,7 +39,7 @@ export function embeddingWorker(deps: EmbeddingDeps): DueWorker {
   return DueWorker.of(deps, work, ({ name }, signal) => embedTranscript(deps, name, signal));
 }
 
-/** False where no page could be claimed, or none could be made. */
+/** False if no page could be claimed, or no vectors could be made. */
 async function embedTranscript(deps: EmbeddingDeps, id: string, signal: AbortSignal): Promise<boolean> {
   const { actors, log, metrics } = deps;
   const transcript = actors.transcript(id);

@@ -51,7 +51,7 @@ export class Embeddings {
     return found;
   }
 
-  /** The vector of a question; null where there is none in time. Never rejects for what the model does. */
+  /** The vector of a question; null if the model gives none in time. Never rejects for a fault of the model. */
   async ofQuestion(text: string): Promise<Int8Array | null> {
     const { metrics, log, query_ms_max = LIMITS.embed_query_ms_max } = this.#deps;
     try {

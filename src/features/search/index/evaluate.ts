@@ -15,11 +15,11 @@ import {
   type WordPlaces,
 } from './word_places.js';
 
-/** The indexes that are searched, and counted for the weight of words. */
+/** The indexes that are searched and counted for the weight of words. */
 export type SearchScope = {
   indexes: readonly SearchIndex[];
   kinds: ReadonlySet<SearchKind>;
-  /** The number of the pipeline whose own it must be; 0 for the default one. */
+  /** The number of the pipeline whose transcripts count; 0 for the default one. */
   pipeline: number;
   source_id: string | null;
   deleted_sources: ReadonlySet<string>;
@@ -29,25 +29,25 @@ export type SearchScope = {
 export type Voices = { contact_ids: ReadonlySet<string>; speakers: ReadonlyMap<string, ReadonlySet<number>> };
 
 export type Wanted = {
-  /** At most as many as a number of 16 bits can tell apart. Without any every text is a hit. */
+  /** At most as many as a 16-bit number can distinguish. Without words every text is a hit. */
   words: readonly QueryWord[];
-  /** Whether all of them must stand in a text or beside it, or any in it. */
+  /** Whether all words must be in a text or beside it, or any in it. */
   match: 'all' | 'any';
-  /** Places of the words that must stand in the text itself as they are. */
+  /** Places of the words that must be in the text itself, unchanged. */
   exact: readonly number[];
-  /** Terms that must not stand there. */
+  /** Terms that must not be in the text. */
   excluded: readonly number[];
   from_ms: number;
   to_ms: number;
-  /** By the place of a word that is somebody's name: what they say counts as if the word stood there. */
+  /** By the place of a word that is a person's name: turns of that person count as if they had the word. */
   said_by?: ReadonlyMap<number, Voices>;
-  /** By the place of a word: terms of suggestions that it is about. */
+  /** By the place of a word: the terms of suggestions that it stands for. */
   about?: ReadonlyMap<number, readonly number[]>;
 };
 
 const ITEMS_A_STEP = 100;
 
-/** `found`: in how many texts each word stands, whether or not these are hits. */
+/** `found`: the number of texts with each word, whether or not these are hits. */
 export function evaluate(
   scope: SearchScope,
   wanted: Wanted,
@@ -90,15 +90,15 @@ function hasSource([first]: readonly IndexedPage[], { source_id, deleted_sources
   return (source_id === null || of === source_id) && !deleted_sources.has(of ?? '');
 }
 
-/** One evaluation: pages of a transcript together, items each alone. */
+/** One evaluation: the pages of a transcript are evaluated together, each item alone. */
 class Evaluation {
   readonly #scope: SearchScope;
   readonly #wanted: Wanted;
   readonly #all: number;
   readonly #reader = new PlaceReader();
-  /** Of each word, how it stands in one text. */
+  /** For each word, how it occurs in one text. */
   readonly #own: Uint16Array;
-  /** In how many texts each word stands. */
+  /** The number of texts with each word. */
   readonly #found: Uint32Array;
   #texts = 0;
   #words = 0;
@@ -125,7 +125,7 @@ class Evaluation {
     };
   }
 
-  /** Looks through an index, with steps in between. */
+  /** Evaluates an index in steps. */
   *steps(index: SearchIndex): Generator<void> {
     const { kinds, pipeline } = this.#scope;
     if (kinds.has('turn'))
@@ -189,11 +189,11 @@ class TranscriptHits {
   readonly #wanted: Wanted;
   readonly #reader: PlaceReader;
   readonly #hits: Hits;
-  /** Of each word, how it stands in the text that is offered. */
+  /** For each word, how it occurs in the offered text. */
   readonly #own: Uint16Array;
   readonly #is_bound: boolean;
   #has_hits = false;
-  /** Of the page at that place, in which texts a word stands that must not. */
+  /** The texts of one page with an excluded word. */
   #excluded: { page_at: number; texts: Uint8Array } | null = null;
 
   constructor(of: Extract<Holder, { texts: TranscriptTexts }>, wanted: Wanted, reader: PlaceReader, hits: Hits) {
@@ -213,7 +213,7 @@ class TranscriptHits {
     for (let at = 0; at < texts.length; at++) this.#offer(texts[at] as number, lengths[at] as number, cells, at);
   }
 
-  /** Offers texts with any of the words. */
+  /** Offers texts with at least one of the words. */
   offerAny(places: readonly WordPlaces[]): void {
     const [words, { count }] = [places.length, this.#of.texts];
     const cells = new Uint16Array(count * words);
@@ -271,7 +271,7 @@ class TranscriptHits {
     this.#hits.add({ position, length }, cells, at);
   }
 
-  /** Whether a text is of the time, and without words that must not stand there. */
+  /** Whether a text is in the period and has no excluded word. */
   #isAllowed(position: number): boolean {
     const { pages, texts } = this.#of;
     const page_at = texts.pageOf(position);
@@ -298,7 +298,7 @@ function isInTime({ from_ms, to_ms }: Wanted, block: Block, text: number): boole
   return started_ms >= from_ms && started_ms <= to_ms;
 }
 
-/** The first place from `from` on of a text that is not before `text`. */
+/** The first place from `from` on whose text is not before `text`. */
 function firstFrom(texts: Uint32Array, text: number, from: number): number {
   let low = from;
   let high = from;

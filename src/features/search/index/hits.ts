@@ -5,8 +5,8 @@ import type { IndexedPage, SearchIndex } from './search_index.js';
 import { countOfCell, type TranscriptTexts, variantOfCell } from './word_places.js';
 
 /**
- * Which texts of libraries a query hits, by what their blocks say, and how well. It is computed at once from what is in
- * memory: of texts that are no hit no object is made.
+ * The texts of libraries that a query hits, and their scores, by their blocks. Computed at once from memory: only hits
+ * become objects.
  */
 
 export type SearchKind = 'turn' | ItemKind;
@@ -32,7 +32,7 @@ export const KIND_OF_ENTRY: Readonly<Record<string, ItemKind>> = { c: 'conversat
 export function itemOfEntry(entry: string): { kind: ItemKind; number: number } {
   return { kind: KIND_OF_ENTRY[entry.charAt(0)] as ItemKind, number: Number.parseInt(entry.slice(1), 16) };
 }
-/** There is room for so many hits at first. */
+/** The number of hits that there is room for at first. */
 const HITS_MIN = 512;
 const KEPT_COUNTS = 3;
 const KEPT_LENGTHS = 64;
@@ -85,18 +85,18 @@ export class Hits {
     return { index, transcript_id, pages, page_at, block: (pages[page_at] as IndexedPage).block };
   }
 
-  /** Whether it is a turn, and of that transcript where one is given. */
+  /** Whether the hit is a turn, and of that transcript if one is given. */
   isTurn(hit: number, transcript_id?: string): boolean {
     const holder = this.#holder(hit);
     return !('entry' in holder) && (transcript_id === undefined || holder.transcript_id === transcript_id);
   }
 
-  /** Among all texts of its transcript. */
+  /** The position among all texts of its transcript. */
   position(hit: number): number {
     return this.#position_of[hit] as number;
   }
 
-  /** Which text of its block. */
+  /** The number of the text in its block. */
   text(hit: number): number {
     const holder = this.#holder(hit);
     if ('entry' in holder) return 0;
@@ -118,12 +118,12 @@ export class Hits {
     return this.#holders[this.#holder_of[hit] as number] as Holder;
   }
 
-  /** Whether a word stands in the text itself, in some form. */
+  /** Whether a word occurs in the text itself, in some form. */
   has(hit: number, word: number): boolean {
     return this.#cells[hit * this.#words + word] !== 0;
   }
 
-  /** BM25, each word by the best way in which it stands there. */
+  /** The score by BM25; each word counts by its best variant in the text. */
   score(hit: number, weights: Weights): number {
     let sum = 0;
     for (let word = 0; word < this.#words; word++) sum += this.share(hit, word, weights);

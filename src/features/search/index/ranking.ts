@@ -1,10 +1,10 @@
 import { insightId, turnId } from '../../../domain/ids.js';
 import { type Hits, itemOfEntry } from './hits.js';
 
-/** Hits in their order, the first first, sorted as far as somebody asks. */
+/** Hits in their order, sorted only as far as they are read. */
 
 export type Sort = 'relevance' | 'recent';
-/** Of a hit among all: by it the next page goes on. */
+/** The rank of a hit among all, from which the next page continues. */
 export type Rank = { score: number; started_ms: number; id: string };
 
 /** The id of what a hit is. */
@@ -18,7 +18,7 @@ export function idOfHit(hits: Hits, hit: number): string {
   return turnId(transcript_id, { page: pages[page_at]?.page ?? 0, serial: block.serial(hits.text(hit)) });
 }
 
-/** So many are ranked at once: more than most pages look at. */
+/** The number of hits that are ranked at once: more than most pages read. */
 const RANKED_AT_ONCE = 64;
 
 export class Ranking {
@@ -27,7 +27,7 @@ export class Ranking {
   readonly #scores: Float64Array;
   /** When hits began, of those that were compared by it; else 0. */
   readonly #started: Float64Array;
-  /** The first that are left, the first last. */
+  /** The next hits, in reverse order. */
   #ranked: number[];
   #left = 0;
 
@@ -48,14 +48,14 @@ export class Ranking {
     return this.#left;
   }
 
-  /** The first of those that are left, which are no longer among them then. */
+  /** Takes the next hits. */
   take(limit: number): number[] {
     const found: number[] = [];
     for (let hit = this.next(); hit !== null; hit = found.length < limit ? this.next() : null) found.push(hit);
     return found;
   }
 
-  /** Null where none is left. */
+  /** Null if no hit remains. */
   next(): number | null {
     const first = this.#ranked.pop();
     if (first === undefined) return null;
@@ -72,7 +72,7 @@ export class Ranking {
     return { score: this.score(hit), started_ms: this.#startedMs(hit), id: idOfHit(this.#hits, hit) };
   }
 
-  /** Counts hits behind a rank, and gives the first of them, the first last. */
+  /** Counts hits behind a rank, and returns the first of them in reverse order. */
   #firstBehind(after: Rank | null): number[] {
     this.#left = 0;
     /** A heap, the last on top. */

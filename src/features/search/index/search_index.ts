@@ -10,7 +10,7 @@ import { decodeStored } from '../../../engine/store/codec.js';
 import type { Store } from '../../../engine/store/store.js';
 import { SearchedTexts } from './word_places.js';
 
-/** A page of a transcript in the index, with its block, and its vectors where there are any. */
+/** A page of a transcript in the index, with its block, and its vectors if it has any. */
 export type IndexedPage = { page: number; block: Block; vectors?: PageVectors | null };
 
 /**
@@ -28,7 +28,7 @@ export type SearchIndex = {
 
 type CachedIndex = {
   library_id: string;
-  /** The number of the last change that is in here. */
+  /** The number of the last change in this index. */
   seen: number;
   transcripts: Map<string, IndexedPage[]>;
   items: Map<string, Block>;
@@ -46,21 +46,21 @@ type SearchIndexesDeps = {
   has_vectors?: boolean;
 };
 
-/** Behind all members of one number. */
+/** Sorts after all members of one number. */
 const LAST = '~';
-/** Of a block beside its bytes. */
+/** Bytes of a block besides its content. */
 const BLOCK_BYTES = 200;
-/** Of a deleted recording that is kept in mind. */
+/** Bytes for the id of a deleted recording. */
 const DELETED_BYTES = 150;
 
 /**
- * Blocks of libraries, kept in memory. Each time a library is asked for, what has changed since is read first: a change
- * is on its index in the commit that made it, by whichever process. So what is found is never older than the question.
+ * Blocks of libraries, kept in memory. Each request for a library first reads the changes since: every commit, by any
+ * process, puts its change on the library's index. So results are never older than the question.
  */
 export class SearchIndexes {
   readonly #deps: SearchIndexesDeps;
   readonly #kept: LRUCache<string, CachedIndex>;
-  /** A library is read by one at a time; whoever comes meanwhile reads what has changed since. */
+  /** A library has one reader at a time; later requests then read the changes since. */
   readonly #reading = new Map<string, Promise<unknown>>();
   readonly #searched_texts = new SearchedTexts();
   #epoch = -1;
@@ -116,7 +116,10 @@ export class SearchIndexes {
     return kept;
   }
 
-  /** Libraries of one account lie in one partition. Beyond half of the memory, that partition's own give way, not others'. */
+  /**
+   * The libraries of one account are in one partition. If a partition takes more than half of the memory, its own
+   * libraries are dropped, not others'.
+   */
   #keepShare(library_id: string): void {
     const partition = partitionOfId(library_id);
     const own = [...this.#kept.entries()].filter(([id]) => partitionOfId(id) === partition);

@@ -11,14 +11,14 @@ const LISTS: ReadonlySet<string> = new Set([
 ]);
 const NO_WORDS = { stopwords: [] };
 const DEFAULT = 'english';
-/** English ones of questions to a memory, beside those of the list. */
+/** English words of questions to a memory, besides those of the list. */
 const OF_QUESTIONS: readonly string[] = [
   ...['a', 'say', 'says', 'said', 'tell', 'told', 'talk', 'talked', 'talking', 'discuss', 'discussed', 'mention'],
   ...['mentioned', 'happen', 'happened', 'anything', 'something', 'everything', 'anyone', 'someone'],
 ];
 
 const require = createRequire(import.meta.url);
-/** Each is loaded when it is first needed: most servers hear few languages. */
+/** Each list is loaded on first use: most servers need few languages. */
 const STOP_WORDS = new PureMemo(2 * (LISTS.size + 1), listOf);
 
 /** Whether an English word says nothing of what a question is about. */
@@ -26,7 +26,7 @@ export function isQuestionStopWord(word: string): boolean {
   return STOP_WORDS.of(DEFAULT).has(word);
 }
 
-/** The stop words of a query, in the language that most of its words are of among those of the texts. */
+/** The stop words of a query, in that language of the texts whose list has most of its words. */
 export function stopWordsOf(words: readonly string[], indexes: readonly SearchIndex[]): ReadonlySet<string> {
   let best = STOP_WORDS.of(DEFAULT);
   let most = words.filter((word) => best.has(word)).length;
@@ -38,7 +38,7 @@ export function stopWordsOf(words: readonly string[], indexes: readonly SearchIn
   return best;
 }
 
-/** By the first pages of recordings. */
+/** The languages of the first pages of recordings. */
 function languagesOf(indexes: readonly SearchIndex[]): Set<string> {
   const found = new Set<string>();
   for (const { transcripts } of indexes)

@@ -3,17 +3,17 @@ import type { Block } from '../../../domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, type OtherTerm, type QueryWord } from '../../../domain/search/matching.js';
 import type { Stemmer } from '../../../domain/search/stemmers.js';
 
-/** Where words stand in texts. Those of transcripts are cached: their blocks never change. */
+/** Places of words in texts. Those of transcripts are cached: their blocks never change. */
 
 const SEARCH_PLACES_BYTES = 64 * 1024 * 1024; // ours: of where searched words stand in transcripts, kept in one process
 
 /**
- * Where a word stands in a transcript: positions among all of its texts, in order. Of each a cell with the best variant of
- * the word there and how often that occurs, and how many words the text has.
+ * The places of a word in a transcript: positions among all of its texts, in order. Each has a cell with the best
+ * variant of the word and its count, and the number of words of the text.
  */
 export type WordPlaces = { texts: Uint32Array; cells: Uint16Array; lengths: Uint16Array };
 
-/** The bits of a cell's count; the variant lies above them. */
+/** The bits of a cell's count; the bits above hold the variant. */
 const COUNT_BITS = 12;
 const COUNT_MAX = 2 ** COUNT_BITS - 1;
 
@@ -29,7 +29,7 @@ export function countOfCell(cell: number): number {
 export const ONCE_AS_IT_IS = (AS_IT_IS << COUNT_BITS) | 1;
 
 const NOWHERE = placesOf([]);
-/** Of an entry beside its arrays. */
+/** Bytes of an entry besides its arrays. */
 const ENTRY_BYTES = 300;
 const PLACE_BYTES = 8;
 const TRANSCRIPT_BYTES_MAX = SEARCH_PLACES_BYTES / 4;
@@ -48,14 +48,14 @@ export function placesOf(places: readonly WordPlace[]): WordPlaces {
   };
 }
 
-/** The texts of a transcript together, as long as its pages are these. */
+/** The texts of a transcript together, valid while its pages are these. */
 export class TranscriptTexts {
   /** The position of each page's first text, and the number of all texts. */
   readonly firsts: Uint32Array;
   /** Words of all texts. */
   readonly words: number;
   readonly places = new Map<string, WordPlaces>();
-  /** Of all places, with what they take beside their arrays. */
+  /** Bytes of all places, with their overhead. */
   bytes = 0;
 
   constructor(pages: readonly PageBlock[]) {
@@ -77,7 +77,7 @@ export class TranscriptTexts {
     this.bytes = 0;
   }
 
-  /** The place of the page in which a position lies. */
+  /** The index of the page that holds a position. */
   pageOf(position: number): number {
     let low = 0;
     let high = this.firsts.length - 1;
@@ -90,7 +90,7 @@ export class TranscriptTexts {
   }
 }
 
-/** The texts of transcripts that were searched lately, with the places of words in them. */
+/** The texts of recently searched transcripts, with the places of words in them. */
 export class SearchedTexts {
   readonly #by_pages = new WeakMap<readonly PageBlock[], TranscriptTexts>();
   /** The bytes of transcripts' places. */
@@ -107,7 +107,7 @@ export class SearchedTexts {
     return known;
   }
 
-  /** The places of a word, where they are kept. */
+  /** The places of a word, if they are cached. */
   placesOf(texts: TranscriptTexts, key: string): WordPlaces | undefined {
     const known = texts.places.get(key);
     if (known !== undefined) this.#bytes.get(texts);
@@ -132,7 +132,7 @@ function isTimeOf({ begins_at_ms }: Block, { from_ms, to_ms }: OtherTerm): boole
   return (from_ms === undefined || begins_at_ms >= from_ms) && (to_ms === undefined || begins_at_ms <= to_ms);
 }
 
-/** Reads places of words. One read at a time: its room is used again. */
+/** Reads places of words. One read at a time: its buffers are reused. */
 export class PlaceReader {
   /** How a word stands in each text of a block. */
   #cells = new Uint16Array(0);
@@ -141,7 +141,7 @@ export class PlaceReader {
   #places = new Uint16Array(0);
   #counts = new Uint16Array(0);
 
-  /** In all texts of a transcript. */
+  /** The places in all texts of a transcript. */
   inPages(searched_texts: SearchedTexts, pages: readonly PageBlock[], word: QueryWord): WordPlaces {
     if (!word.others.every(isAtAnyTime)) return this.#readPages(pages, word);
     const texts = searched_texts.of(pages);
@@ -152,7 +152,7 @@ export class PlaceReader {
     return found;
   }
 
-  /** The cell of a word in the only text of an item; 0 where it does not stand there. `about`: terms that count little. */
+  /** The cell of a word in the only text of an item; 0 if the word does not occur. `about`: terms that count little. */
   inItem(block: Block, word: QueryWord, about: readonly number[] = []): number {
     this.#makeRoom(block);
     this.#fill(block, word);
@@ -163,7 +163,7 @@ export class PlaceReader {
     return cell;
   }
 
-  /** Whether any of the terms stands in each text of a block. */
+  /** Whether each text of a block has any of the terms. */
   havingAny(block: Block, terms: readonly number[]): Uint8Array {
     this.#makeRoom(block);
     const having = new Uint8Array(block.texts);
@@ -217,7 +217,7 @@ export class PlaceReader {
     return this.#put(block, word.term, AS_IT_IS) || is_there;
   }
 
-  /** `only`: texts of that stemmer. */
+  /** `only`: only texts of that stemmer. */
   #put(block: Block, term: number, variant: number, only: Stemmer | null = null): boolean {
     const found = block.readPostings(term, this.#places, this.#counts);
     for (let one = 0; one < found; one++) {

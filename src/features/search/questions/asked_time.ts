@@ -9,20 +9,20 @@ import { type Day, type FoundPeriod, type Period, type PeriodQuery, periodIn, ti
  * week". Any other belongs to what was talked about, as in "lunch on Thursday", and is searched as words.
  */
 
-/** A day that was talked about, and from where to where it stands in the question. `year`: null where none is given. */
+/** A day that a question mentions, and its place in the question. `year`: null without one. */
 export type MentionedDay = Omit<Day, 'year'> & { year: number | null; from: number; to: number };
 
-/** `period`: what binds. `rest`: the question without it. `near`: a past period that binds nothing. */
+/** `period`: the binding period. `rest`: the question without it. `near`: a past period that does not bind. */
 export type AskedTime = { period: Period | null; rest: string; near: Period | null; days: MentionedDay[] };
 
 const BASE_VERBS =
   'say|tell|talk|speak|discuss|mention|promise|agree|decide|ask|record|hear|note|announce|suggest|propose|offer|commit|complain|report|explain';
-/** Verbs of saying, in the past: alone, or behind an auxiliary verb of the past. */
+/** Verbs of saying, in the past: alone, or after an auxiliary verb of the past. */
 const SAID = new RegExp(
   String.raw`\b(?:said|told|talked|spoke|spoken|discussed|mentioned|promised|agreed|decided|asked|recorded|heard|noted|announced|suggested|proposed|offered|committed|complained|reported|explained)\b|\b(?:did|didn't|have|has|had|haven't|hasn't|was|were)\b(?:\s+(?!to\b)[\p{L}'’-]+){1,4}?\s+(?:${BASE_VERBS})\b`,
   'gu',
 );
-/** Times that need no verb of saying where a question has nothing else. */
+/** Times that need no verb of saying if the question has nothing else. */
 const ALONE = /\b(?:today|tonight|this)\b|\d{4}/;
 /** A place in time or space behind a verb of saying, and what leads a time. */
 const OCCASION =

@@ -12,21 +12,21 @@ import { type FoundTurn, readableTranscript, transcriptOfTurn } from '../../tran
 import { type HitPlace, type Hits, itemOfEntry } from '../index/hits.js';
 import type { TurnPlace } from './passages.js';
 
-/** A turn as it lies in its page. */
+/** A turn in its page. */
 export type TurnAt = { readable: ReadableTranscript; page: TranscriptPage; at: number; turn: PageTurn };
 type TurnHitPlace = Extract<HitPlace, { transcript_id: string }>;
 
 /** The conditions on a hit beside those that the index checks. */
 export type HitFilters = {
   pipeline_id: string | null;
-  /** Contacts as they are today; whom a hit shows must be one of them. */
+  /** Present contacts; a hit must show one of them. */
   contact_ids: ReadonlySet<string> | null;
   session_id: string | null;
 };
 
 /**
  * Reads the content of hits of the index, for one request: each transcript and page once. A hit that the caller may not
- * read, or that is not there any more, is null.
+ * read, or that no longer exists, is null.
  */
 export class HitReader {
   readonly #services: Pick<FeatureServices, 'actors' | 'runtime'>;
@@ -35,7 +35,7 @@ export class HitReader {
   readonly #transcripts = new Map<string, Promise<ReadableTranscript | null>>();
   readonly #pages = new Map<string, Promise<TranscriptPage | null>>();
   readonly insights: InsightReader;
-  /** Of how many hits the text was read. */
+  /** The number of hits whose text was read. */
   looked = 0;
 
   constructor(services: Pick<FeatureServices, 'actors' | 'runtime'>, who: Principal, filters: HitFilters) {
@@ -56,7 +56,7 @@ export class HitReader {
     return found;
   }
 
-  /** The transcript of a pipeline for a recording, or that of the default one where it has none. */
+  /** The transcript of a pipeline for a recording, or the default one's if it has none. */
   async heard(stream_id: string, pipeline_id: string | null): Promise<ReadableTranscript | null> {
     return orNull(
       readableTranscript(this.#services, this.#who, stream_id, { pipeline_id, or_default: true }),
@@ -65,13 +65,13 @@ export class HitReader {
     );
   }
 
-  /** Turns of those pages, one after the other; pages that there are not are passed over. */
+  /** Turns of those pages in order; missing pages are skipped. */
   async turnsOf(readable: ReadableTranscript, numbers: readonly number[]): Promise<FoundTurn[]> {
     const pages = await Promise.all(numbers.map((number) => this.page(readable, number)));
     return pages.flatMap((page) => page?.turns.map((turn) => ({ page: page.number, turn })) ?? []);
   }
 
-  /** A page that there is. */
+  /** An existing page. */
   async page(readable: ReadableTranscript, number: number): Promise<TranscriptPage | null> {
     const key = `${readable.id} ${number}`;
     const known = this.#pages.get(key);
@@ -85,12 +85,12 @@ export class HitReader {
     return pages.find((page) => page.number === number) ?? null;
   }
 
-  /** The turn of a hit, where it passes the filters. */
+  /** The turn of a hit, if it passes the filters. */
   async turn(hits: Hits, hit: number): Promise<TurnAt | null> {
     return this.turnAt({ ...(hits.place(hit) as TurnHitPlace), text: hits.text(hit) });
   }
 
-  /** A turn of the index, where it passes the filters. */
+  /** A turn of the index, if it passes the filters. */
   async turnAt({ transcript_id, pages, page_at, text }: TurnPlace): Promise<TurnAt | null> {
     const block = pages[page_at]?.block;
     const readable = await this.readable(transcript_id);
@@ -112,7 +112,7 @@ export class HitReader {
     return passes ? { readable, page, at, turn } : null;
   }
 
-  /** The turns before and after it, which may lie in other pages of those. */
+  /** The turns before and after a turn, which may be in other pages. */
   async beside(hits: Hits, hit: number, { readable, page, at }: TurnAt): Promise<PageTurn[]> {
     const { pages, page_at } = hits.place(hit) as TurnHitPlace;
     const found: PageTurn[] = [];
@@ -128,7 +128,7 @@ export class HitReader {
     return found;
   }
 
-  /** The item of a hit, where it passes the filters. */
+  /** The item of a hit, if it passes the filters. */
   async item(hits: Hits, hit: number): Promise<(FoundItem<ItemKind> & { kind: ItemKind }) | null> {
     const { index, entry } = hits.place(hit) as Extract<HitPlace, { entry: string }>;
     const { kind, number } = itemOfEntry(entry);
@@ -159,7 +159,7 @@ export class HitReader {
     return false;
   }
 
-  /** Whether a contact is one of those that are asked for. */
+  /** Whether a contact is one of the requested ones. */
   async #shows(account_id: string, held: string | null): Promise<boolean> {
     const { contact_ids } = this.#filters;
     if (contact_ids === null) return true;
@@ -170,7 +170,7 @@ export class HitReader {
   }
 }
 
-/** Whom a suggestion or a memory names, the first first. */
+/** The contacts that a suggestion or a memory names, in order. */
 export function contactsOfItem(kind: ItemKind, item: Items[ItemKind]): (string | null)[] {
   if (kind === 'memory') return [(item as Items['memory']).contact_id];
   if (kind === 'conversation') return [];

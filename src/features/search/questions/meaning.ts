@@ -48,7 +48,7 @@ export async function nearestWindows(
   return kept.map(({ passage }) => passage);
 }
 
-/** One ranking of what words found and of windows, both the best first. A window raises the best passage in it. */
+/** Merges the ranking by words with that of windows, both best first. A window raises the best passage in it. */
 export function fused(by_words: readonly Candidate[], windows: readonly Passage[]): Candidate[] {
   const found = by_words.map((candidate, rank): Candidate => ({ ...candidate, score: 1 / (RANKS + rank + 1) }));
   for (const [rank, window] of windows.entries()) {

@@ -11,10 +11,10 @@ const RECALL_NAMES_READ_MAX = 1_000; // ours: contacts, the newest, of whom a qu
 const RECALL_NAMES_MAX = 4; // ours: contacts that a query names
 const RECALL_TRANSCRIPTS_MAX = 100; // ours: the newest in which a contact that is named speaks
 
-/** Of the account's contacts: whom a question names, and who the account's own person is. */
+/** The contacts that a question names, and the contact of the account's own person. */
 export type NamedContacts = { said_by: Map<number, Voices>; self_id: string | null };
 
-/** A first name this long names somebody. */
+/** The shortest first name that is looked for. */
 const NAME_CHARS_MIN = 3;
 
 /** By the place of the word that is a contact's first name: what that one says, in the newest recordings with it. */

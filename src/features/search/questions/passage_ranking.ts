@@ -11,11 +11,11 @@ import type { RecallQuestion } from './recall_question.js';
  * the question asks for, and below those that only ask. docs/choices.md, "Search and recall".
  */
 
-/** How much a word counts that stands so many turns before. */
+/** Weights of a word by how many turns before the ranked turn it occurs. */
 const BEFORE = [1, 0.55, 0.4, 0.28, 0.2];
-/** The same where the turn in which it stands is a question. */
+/** The same if the turn with the word is a question. */
 const BEFORE_ASKED = [1, 0.85, 0.6, 0.35, 0.2];
-/** How much a word counts that stands so many turns later. */
+/** Weights of a word by how many turns after the ranked turn it occurs. */
 const AFTER = [1, 0.4, 0.25, 0.12];
 /** Factors of a turn's score. */
 const ANSWERS_FACTOR = 1.45;
@@ -23,13 +23,13 @@ const ASKS_FACTOR = 0.7;
 const SHORT_FACTOR = 0.6;
 const PROMISES_FACTOR = 1.5;
 const REFUSES_FACTOR = 0.6;
-/** Turns of fewer words, without the sign that is looked for, say too little. */
+/** Turns with fewer words, and without the sign that is looked for, say too little. */
 const SHORT_WORDS = 3;
 /** Turns beside the best one are of its passage from this part of its score on. */
 const PASSAGE_SHARE = 0.6;
 /** A turn whose words are all in passages before it is one from this part of the best score on, unless it may answer. */
 const BESIDE_SHARE = 0.35;
-/** At most so many of them on each side. */
+/** The most turns beside the best one, on each side. */
 const BESIDE_MAX = 2;
 
 type TurnHitPlace = Extract<HitPlace, { pages: unknown }>;
@@ -180,7 +180,7 @@ function factorOf(
   return factor;
 }
 
-/** The turns of a region, by the place in their page. */
+/** The turns of a region, by their place in their page. */
 function placesOf({ pages, from, to }: Region): { block: Block; text: number }[] {
   const found: { block: Block; text: number }[] = [];
   let before = 0;

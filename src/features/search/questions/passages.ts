@@ -20,7 +20,7 @@ export type Passage = {
   started_ms: number;
 };
 
-/** Numbers of the pages in which it lies, with so many turns around it. */
+/** Numbers of the pages of a passage, with this number of turns around it. */
 export function pagesOfPassage({ pages, first, last }: Passage, around: number): number[] {
   const found: number[] = [];
   let begins = 0;
@@ -32,7 +32,7 @@ export function pagesOfPassage({ pages, first, last }: Passage, around: number):
   return found;
 }
 
-/** The turn at a position of a transcript; null where there is none. */
+/** The turn at a position of a transcript; null if there is none. */
 export function turnAt(transcript_id: string, pages: readonly IndexedPage[], position: number): TurnPlace | null {
   let before = 0;
   for (const [page_at, { block }] of pages.entries()) {

@@ -14,8 +14,8 @@ import { EngineServer } from '../../transcripts/engines/engine_server.js';
 import type { RecalledAnswer, RecallItem } from './recall_shapes.js';
 
 /**
- * Short answers to questions, by the model at INSIGHTS_URL, made of recalled passages alone. What the model says is
- * untrusted: a sentence stands while its quotations do.
+ * Short answers to questions, by the model at INSIGHTS_URL, from recalled passages alone. The model's text is
+ * untrusted: a sentence is kept only if its quotations are right.
  */
 
 const RECALL_ANSWERS_AT_ONCE_MAX = 8; // ours: of one process; others get none
@@ -62,7 +62,7 @@ type AnsweringDeps = {
   answer_ms_max?: number;
 };
 
-/** A turn as the model gets it, and the item in which it stands. */
+/** A turn as the model gets it, and its item. */
 type ShownTurn = { item: number; turn_id: string; said_at: string; speaker: string | null; text: string };
 
 /** A recall without an answer of the model is one all the same. */
@@ -83,7 +83,7 @@ export class RecallAnswers {
     this.#server = new EngineServer({ url, key, path: '/chat/completions', forms: CHAT_FORMS, answer_ms_max, now });
   }
 
-  /** Null where the model gives none in time, too many are asked for, or nothing that it says stands. */
+  /** Null if the model gives none in time, too many are asked for, or no sentence of it is kept. */
   async answer(account_id: string, question: string, items: readonly RecallItem[]): Promise<RecalledAnswer | null> {
     const { metrics, log, model } = this.#deps;
     const turns = turnsOf(items);
@@ -116,7 +116,7 @@ function shownTurn({ said_at, speaker, text }: ShownTurn, at: number): object {
   return { turn: at + 1, said_at, speaker, text };
 }
 
-/** Turns of the items, each once, the best items first, as many as one question may hold. */
+/** Turns of the items, each once, the best items first, up to the bound of one question. */
 function turnsOf(items: readonly RecallItem[]): ShownTurn[] {
   const found = new Map<string, ShownTurn>();
   let chars = 0;
@@ -130,7 +130,7 @@ function turnsOf(items: readonly RecallItem[]): ShownTurn[] {
   return [...found.values()];
 }
 
-/** Sentences of a model's answer whose evidence bears them; null where none is left. */
+/** Sentences of a model's answer that their evidence supports; null if none is left. */
 function checkedAnswer(
   said: unknown,
   { question, turns }: { question: string; turns: readonly ShownTurn[] },
@@ -149,7 +149,7 @@ function checkedAnswer(
   return sentences.length === 0 ? null : { sentences: sentences.slice(0, LIMITS.answer_sentences_max) };
 }
 
-/** The turn that a citation names, where its words stand there. */
+/** The turn that a citation names, if it has the quoted words. */
 function citedTurn(citation: unknown, turns: readonly ShownTurn[]): ShownTurn | null {
   const number = fieldOf(citation, 'turn');
   // Some models write numbers as text.
@@ -159,7 +159,7 @@ function citedTurn(citation: unknown, turns: readonly ShownTurn[]): ShownTurn | 
   return isQuoteOf(quote, comparedWords(turn.text)) ? turn : null;
 }
 
-/** Whether it says a number that none of these texts does. */
+/** Whether a text has a number that none of the others has. */
 function hasForeignNumber(text: string, others: readonly string[]): boolean {
   const valuesOf = (one: string) => numbersIn(wordsIn(one).map(({ word }) => word)).map(({ value }) => value);
   const known = new Set(others.flatMap(valuesOf));

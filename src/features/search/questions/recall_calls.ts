@@ -36,7 +36,7 @@ export type RecallQuery = {
   limit: number;
   context_turns: number;
   time_zone: string;
-  /** Whether the model at INSIGHTS_URL answers it. */
+  /** Whether the model at INSIGHTS_URL answers the question. */
   answer: boolean;
   pipeline_id?: string | undefined;
 };
@@ -45,13 +45,13 @@ type RecallDeps = Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'
   search_indexes: SearchIndexes;
   /** Null without a model. */
   recall_answers: RecallAnswers | null;
-  /** Null where recall goes by words alone. */
+  /** Null if recall uses words alone. */
   embeddings: Embeddings | null;
 };
 
 const KINDS: SearchKind[] = ['turn', 'suggestion'];
 
-/** Passages and suggestions that fit a question best. BAD_REQUEST where it has neither words nor a time. */
+/** Passages and suggestions that fit a question best. BAD_REQUEST if it has neither words nor a time. */
 export async function recall(services: RecallDeps, who: Principal, query: RecallQuery): Promise<RecallAnswer> {
   if (!isTimeZone(query.time_zone))
     throw new Refused(invalidQuery('time_zone', 'must be the name of a time zone, such as Europe/Vienna'));
@@ -79,12 +79,12 @@ export async function recall(services: RecallDeps, who: Principal, query: Recall
   };
 }
 
-/** Whether a question without its time still has something to look for. */
+/** Whether a question without its time still has a subject. */
 function hasSubject(rest: string): boolean {
   return wordsIn(rest).some(({ word }) => !isQuestionStopWord(word));
 }
 
-/** Of a question with something to look for; null without a model, or where it gives none in time. */
+/** The vector of a question with a subject; null without a model, or if the model gives none in time. */
 async function vectorOf({ embeddings }: RecallDeps, text: string): Promise<QuestionVector | null> {
   if (embeddings === null || !hasSubject(text)) return null;
   const vector = await embeddings.ofQuestion(text);

@@ -22,20 +22,20 @@ import type { MentionedDay } from './asked_time.js';
 import type { PeriodQuery } from './period.js';
 import { PHRASE_SYNONYMS, synonymsOf } from './synonyms.js';
 
-/** The subject of a question, beside its words: kinds of suggestions, and whether it asks for one's own. */
+/** The subject of a question, besides its words: kinds of suggestions, and whether it asks for the person's own. */
 export type RecallQuestion = {
   words: string[];
-  /** By the place of a word: how it is looked for. */
+  /** By the place of a word: the terms that are looked for. */
   wanted: QueryWord[];
-  /** By the place of a word: how much it counts. */
+  /** By the place of a word: its weight. */
   weights: number[];
   /** By the place of a word: terms of the suggestions that it stands for. */
   about: Map<number, number[]>;
-  /** Whether it asks for what is for the account's own person to do. */
+  /** Whether it asks for tasks of the account's own person. */
   is_own: boolean;
   /** Signs of turns that may answer it, the likeliest first. */
   answered_by: AnswerMark[];
-  /** Whether it asks what somebody takes on. */
+  /** Whether it asks for promises. */
   asks_promises: boolean;
 };
 
@@ -89,7 +89,7 @@ const PHRASE_WORDS_MAX = 3;
 const PART_LETTERS_MIN = 4;
 const WEEK_DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const DAY_MS = 24 * 3_600_000;
-/** So long before a day its name alone means it. */
+/** How long before a day its name alone means it. */
 const NAMED_BEFORE_MS = 8 * DAY_MS;
 
 const LEADS_QUESTION =
@@ -120,7 +120,7 @@ export function isQuestion(text: string): boolean {
   return text.trimEnd().endsWith('?') || LEADS_QUESTION.test(text);
 }
 
-/** `may_be_empty`: there is something else to go by. */
+/** `may_be_empty`: the question has other conditions. */
 export function questionOf(
   text: string,
   {
@@ -188,7 +188,7 @@ class AskedWords {
   readonly #wanted: QueryWord[] = [];
   readonly #weights: number[] = [];
 
-  /** Its place; null where it is there already, or one too many. */
+  /** The word's place; null if it is present already, or exceeds the bound. */
   add(word: string, others: readonly OtherTerm[], weight: number): number | null {
     if (this.words.includes(word) || this.words.length >= LIMITS.search_words_max) return null;
     this.words.push(word);
@@ -202,7 +202,7 @@ class AskedWords {
   }
 }
 
-/** Terms of other words for one. */
+/** Terms of other words for a word. */
 function othersOf(word: string): OtherTerm[] {
   return termsOfWords(synonymsOf(word), BY_SENSE);
 }

@@ -24,19 +24,19 @@ export type Recalled = {
   reading: HitReader;
   context_turns: number;
   now_ms: number;
-  /** A past period that the question speaks of without being bound to it. */
+  /** A past period in the question that does not bind it. */
   near: Period | null;
   /** Windows that mean something alike, the nearest first. */
   windows: readonly Passage[];
 };
 
-/** Recency counts for so much of a score. docs/choices.md, "Search and recall". */
+/** The share of recency in a score. docs/choices.md, "Search and recall". */
 const RECENCY_SHARE = 0.2;
-/** Of a suggestion that is for the account's own person to do, where the question asks for one's own. */
+/** The factor of a suggestion for the account's own person, if the question asks for the person's own. */
 const OWN_FACTOR = 1.25;
-/** Of what was said in the period that the question speaks of. */
+/** The factor of turns and items in the period of the question. */
 const NEAR_FACTOR = 1.3;
-/** Hits that are looked at between two looks at the clock. */
+/** Hits that are ranked between two checks of the clock. */
 const HITS_A_STEP = 2_000;
 
 /** Passages and suggestions that the best hits make, the best first; without words the newest. */
@@ -99,7 +99,7 @@ async function bestHits(hits: Hits, sort: Sorting, slices: Slices): Promise<numb
   return kept.map(({ hit }) => hit);
 }
 
-/** 1 for what is new; a part of it halves with time. */
+/** 1 for a new hit; a part of it halves with time. */
 function recency(age_ms: number): number {
   return 1 - RECENCY_SHARE + RECENCY_SHARE * 0.5 ** (Math.max(0, age_ms) / LIMITS.recall_half_ms);
 }

@@ -19,7 +19,7 @@ import type { Candidate } from './recall_candidates.js';
 import type { Recalled } from './recall_ranking.js';
 import type { RecallItem } from './recall_shapes.js';
 
-/** The views of a question's results; null for one that is none by its text, or that the caller may not read. */
+/** The views of a question's results; null for one whose text is no hit, or that the caller may not read. */
 export class RecallViews {
   readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #who: Principal;

@@ -21,7 +21,7 @@ import { invalidQuery } from './invalid_query.js';
 import { digestOfQuery, readSearchCursor, writeSearchCursor } from './search_cursor.js';
 import { openScope, type ScopeQuery } from './search_scope.js';
 
-/** Searches what was said and what was made of it. Rule K-015; docs/choices.md, "Search and recall". */
+/** Searches turns and items made from them. Rule K-015; docs/choices.md, "Search and recall". */
 
 const SEARCH_LOOKED_MAX = 400; // ours: hits of the index that one page reads the texts of
 const SEARCH_PASSED_MAX = 2_000; // ours: and those that it looks at at all
@@ -129,7 +129,7 @@ export async function search(
   return { items, cursor: is_over ? null : writeSearchCursor(digest, { weights, rank: ranking.rank(last as number) }) };
 }
 
-/** Hits as they are shown; null for what is none by its text, or is not to be read. */
+/** Views of hits; null for one whose text is no hit, or that the caller may not read. */
 class ShownHits {
   readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #who: Principal;

@@ -18,7 +18,7 @@ const HEAD_BYTES = DIGEST_BYTES + ID_BYTES;
 /** Beside weights: score, time, average. */
 const NUMBERS = 3;
 
-/** By what another query's cursor is told. */
+/** The digest by which a cursor of another query is recognised. */
 export function digestOfQuery(query: unknown): Buffer {
   return createHash('sha256').update(JSON.stringify(query)).digest().subarray(0, DIGEST_BYTES);
 }
@@ -32,7 +32,7 @@ export function writeSearchCursor(digest: Buffer, { weights, rank }: SearchPosit
   return bytes.toString('base64url');
 }
 
-/** Null for what is no cursor of that query. */
+/** Null for a text that is no cursor of that query. */
 export function readSearchCursor(cursor: string, digest: Buffer, words: number): SearchPosition | null {
   const size = HEAD_BYTES + (NUMBERS + Math.min(words, LIMITS.search_words_max)) * NUMBER_BYTES;
   const bytes = Buffer.from(cursor, 'base64url');

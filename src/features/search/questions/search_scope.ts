@@ -24,7 +24,7 @@ const DEVELOPERS_ONLY = refuse(
 const TOO_MANY = wrongWorkspace(
   `must name a workspace: more than ${LIMITS.libraries_searched_max} accounts record in those that are searched`,
 );
-/** Kinds that only developers list, and so that they alone search. */
+/** Kinds that only developers list, and so only developers search. */
 const OF_DEVELOPERS: ReadonlySet<SearchKind> = new Set<ItemKind>(['conversation', 'memory']);
 
 export type ScopeQuery = {
