@@ -13,7 +13,7 @@ import type { Actors } from '../../engine/runtime/actors.js';
 import { isClosed } from '../../engine/runtime/runtime_refusals.js';
 import type { Fence } from '../../engine/store/store.js';
 
-/** Announcements that other processes have left behind are found after this at the latest. */
+/** Announcements that other processes have left are found after this time at the latest. */
 const EVERY_MS = 60_000;
 const AT_ONCE = 4;
 const TRANSCRIPTS_READ = 20;
@@ -21,7 +21,7 @@ const TRANSCRIPTS_READ = 20;
 const TRIES_MAX = 2;
 const HOLDER_BYTES = 6;
 
-/** `into`: who its turns show now; null for nobody. */
+/** `into`: the contact that its turns show now; null for none. */
 type ContactChange = { contact_id: string; into: string | null; number: number };
 
 type AnnouncementsDeps = DueMembersDeps & {
@@ -59,7 +59,10 @@ export class Announcements {
     return this.#ofTranscript(member.slice(TRANSCRIPT_MEMBER.length));
   }
 
-  /** Tells each transcript that shows a contact that changed. Only who holds the changes does, so that none is told twice. */
+  /**
+   * Tells each transcript that shows a changed contact. Only the process that holds the changes does, so that none is
+   * told twice.
+   */
   async #ofContacts(account_id: string): Promise<boolean> {
     const { actors, store } = this.#deps;
     const contacts = actors.contacts(account_id);
@@ -106,7 +109,7 @@ export class Announcements {
     return true;
   }
 
-  /** The next events of a transcript. Whether more are left. */
+  /** Announces the next events of a transcript. Returns whether more are left. */
   async #announceTurns(stream_id: string): Promise<boolean> {
     const { actors } = this.#deps;
     const transcript = actors.transcript(stream_id);

@@ -15,18 +15,18 @@ import type { WindowChunk } from './transcription.js';
 
 const OPUS_CUT_BYTES_MAX = 8 * 1024 * 1024; // ours: each window reads all of a smaller file; a larger one is decoded once
 
-/** `file_ms` is where it begins in the file. */
+/** `file_ms`: where the part begins in the file. */
 export type AudioPart = { file_ms: number; length_ms: number; start_ms: number; end_ms: number };
 
-/** Where audio lies, and what decodes it. */
+/** The stores of audio, and its decoder. */
 export type AudioStores = { blobs: BlobStore; decoded: DecodedAudio };
-/** The part of a chunk that lies in the window. */
+/** The part of a chunk that is in the window. */
 export type Span = { start_ms: number; end_ms: number };
-/** A part of a chunk that can not be heard: its bytes are gone or damaged, or it lasts longer than it was said to. */
+/** A part of a chunk that cannot be heard: its bytes are gone or damaged, or it lasts longer than announced. */
 export type LeftOut = Span & { chunk_id: string; code: 'AUDIO_GONE' | 'AUDIO_DAMAGED' | 'WRONG_DURATION' };
 export type WindowReading = { onLeftOut(left_out: LeftOut): void; signal: AbortSignal };
 
-/** A chunk's share of a file. `joins` is equal for what can be one file. */
+/** A chunk's share of a file. `joins` is equal for pieces that can be one file. */
 export type AudioPiece = { body: Buffer; part: Omit<AudioPart, 'file_ms'>; span: Span } & (
   | { kind: 'wav'; joins: string; format: WavFormat }
   | { kind: 'ogg'; joins: string; head: OggPage[]; pages: OggPage[] }
@@ -48,7 +48,10 @@ export type PieceStores = AudioStores & {
 export type WavPiece = AudioPiece & { kind: 'wav' };
 type WindowSource = { key: string; chunk: WindowChunk; span: Span };
 
-/** Null where nothing of the chunk belongs to the window. What is not what it says is left as it is. Throws NoBytes, TooLong. */
+/**
+ * Null if no part of the chunk is in the window. A chunk that is not of its stated kind is left as it is. Throws
+ * NoBytes, TooLong.
+ */
 export async function pieceOf(stores: PieceStores, source: WindowSource): Promise<AudioPiece | null> {
   const { blobs, decoded, call } = stores;
   const { chunk, key, span } = source;
@@ -205,7 +208,7 @@ export class NoBytes extends Error {
   readonly code = 'AUDIO_GONE';
 }
 
-/** The audio lasts longer than it was said to. */
+/** The audio lasts longer than announced. */
 export class TooLong extends Error {
   override name = 'TooLong';
   readonly code = 'WRONG_DURATION';

@@ -5,7 +5,7 @@ import type { Actors } from '../../engine/runtime/actors.js';
 import { isRetryable } from '../../engine/store/store.js';
 
 const DAY_MS = 86_400_000;
-/** Streams of the last days that are held in memory while they are gone through. */
+/** Streams of the last days that are held in memory during the run. */
 const STREAMS_MAX = 1_000_000;
 /** After each stream it rests for so many times as long as that took. */
 const REST_FACTOR = 2;
@@ -24,8 +24,8 @@ type TranscriptionBacklogDeps = {
 };
 
 /**
- * Tells transcripts of audio that was processed while nobody transcribed, the newest recordings first. It runs once, from
- * the start of the server on.
+ * Tells transcripts of audio that was processed while nothing was transcribed, the newest recordings first. Runs once,
+ * from the start of the server.
  */
 export class TranscriptionBacklog {
   readonly #deps: TranscriptionBacklogDeps;

@@ -12,9 +12,9 @@ import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 import type { Announcements } from './announcements.js';
 
-/** The people that recordings hear. Rule K-006; docs/choices.md, "Contacts". */
+/** The people whose voices are in recordings. Rule K-006; docs/choices.md, "Contacts". */
 
-/** The number of contacts that are read at once where few may have the name that is looked for. */
+/** The number of contacts that are read at once if few may have the name. */
 const SCAN_STEP = 200;
 
 export const contactShape = z
@@ -75,7 +75,7 @@ export async function readContact(
   return contactView(contact);
 }
 
-/** Renames a contact, or says whether it is the account's own person. */
+/** Renames a contact, or changes whether it is the account's own person. */
 export async function changeContact(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
@@ -85,7 +85,7 @@ export async function changeContact(
   return contactView(changed);
 }
 
-/** Deletes a contact, and all that was merged into it. */
+/** Deletes a contact, and all contacts that were merged into it. */
 export async function deleteContact(
   services: Pick<FeatureServices, 'actors'> & { announcements: Announcements },
   { account_id, fences }: Principal,
@@ -97,7 +97,7 @@ export async function deleteContact(
   await announce(services, account_id);
 }
 
-/** Makes a contact a part of another, and gives that one. */
+/** Merges a contact into another, and returns that one. */
 export async function mergeContact(
   services: Pick<FeatureServices, 'actors'> & { announcements: Announcements },
   { account_id, fences }: Principal,
@@ -108,7 +108,7 @@ export async function mergeContact(
   return contactView(merged);
 }
 
-/** Deletes what is known of a contact's voice. */
+/** Deletes a contact's voice data. */
 export async function deleteVoice(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
@@ -122,11 +122,11 @@ function announce({ announcements }: { announcements: Announcements }, account_i
   return announcements.offer(CONTACTS_MEMBER + account_id);
 }
 
-/** `q`: only contacts whose name holds this, in any letter case. */
+/** `q`: only contacts whose name contains this, in any letter case. */
 export type ContactsQuery = PageQuery & { q?: string | undefined };
 type ContactRow = SeenContact & Position;
 
-/** A page, newest first; gives up, with its cursor, when it has looked over many and found few. */
+/** A page, newest first; stops, with its cursor, after reading many contacts with few matches. */
 async function pageOfContacts(
   { actors }: Pick<FeatureServices, 'actors'>,
   account_id: string,
@@ -152,7 +152,7 @@ async function pageOfContacts(
   return pageOf(found, limit);
 }
 
-/** A name as it is searched. */
+/** A name in the form for comparison. */
 function foldedName(text: string): string {
   return looked(foldText(text));
 }

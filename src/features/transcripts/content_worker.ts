@@ -14,7 +14,7 @@ type TranscriptionWorkerDeps = {
   jobs: TranscriptionJobs;
   stores: AudioStores;
   lost_audio: Pick<MissingAudio, 'confirms'>;
-  /** By the names that pipelines have for them. */
+  /** Engines by the names that pipelines use. */
   engines: ReadonlyMap<string, Engine>;
   metrics: Metrics;
   log: Pick<Logger, 'warn'>;

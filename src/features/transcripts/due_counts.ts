@@ -10,7 +10,7 @@ const PAGES_MAX = 20;
 /** Members of an index by when they are due. `beyond`: there are more than were counted. */
 type DueCounts = { due: number; later: number; oldest_due_ms: number | null; beyond: boolean };
 
-/** Counts what workers have to do, in all partitions: streams to transcribe, libraries with conversations. */
+/** Counts the work of workers in all partitions: streams to transcribe, libraries with conversations. */
 export async function dueCounts(
   store: Pick<Store, 'list'>,
   { owner, index }: { owner: string; index: string },

@@ -27,7 +27,7 @@ const LIVE_PREVIEW_CHUNKS_MAX = 100; // ours: chunks that preliminary lines are 
 const LOOK_EVERY_MS = 1_000;
 /** Of a recording that has preliminary lines: new audio is to be seen soon. */
 const PREVIEW_LOOK_EVERY_MS = 200;
-/** Lines that take longer are given up: a window of half a minute takes seconds. */
+/** Longer decoding is given up: a window of half a minute takes seconds. */
 const PREVIEW_MS_MAX = 30_000;
 /** Audio that moves from a recording to its transcript is in neither for a moment. */
 const SETTLED_LOOKS = 2;
@@ -48,11 +48,11 @@ const PREVIEWS: PoolBounds = { places_max: LIMITS.live_previews_max, share_max: 
 type LiveTextDeps = Pick<FeatureServices, 'actors' | 'runtime'> & {
   stores: AudioStores;
   jobs: Pick<TranscriptionJobs, 'heardBy'>;
-  /** Where a recording's audio still waits for its text; null where none is to come. */
+  /** The ranges of a recording's audio that still wait for text; null if no text will come. */
   awaited(stream_id: string): Promise<Interval[] | null>;
-  /** Makes preliminary lines; null where there are none. */
+  /** The engine for preliminary lines; null without one. */
   engine: Engine | null;
-  /** Whether what lasts should end, as this process does. */
+  /** Whether long answers should end, since this process is stopping. */
   isLeaving(): boolean;
   /** Monotonic milliseconds, by which audio is new. */
   monotonicMs?: () => number;
@@ -82,7 +82,7 @@ export class LiveText {
     return [this.#watchers, this.#previews.pool];
   }
 
-  /** Ends all of them. */
+  /** Ends all readers. */
   close(): void {
     this.#stopping.abort();
   }
@@ -167,12 +167,12 @@ class LiveRecording {
   #settled_looks = 0;
   #audio: PreviewedAudio | null = null;
   #growth: Growth | null = null;
-  /** Rises when any of the following is different. */
+  /** Rises with every change of the following fields. */
   version = 0;
-  /** Of the transcript. */
+  /** The transcript's revision. */
   revision = 0;
   preview = NO_LINES;
-  /** It has ended, and nothing of it waits. */
+  /** The recording has ended, and none of its audio waits. */
   is_over = false;
   is_gone = false;
 
@@ -189,7 +189,7 @@ class LiveRecording {
     void this.#follow();
   }
 
-  /** Gives how many are left. */
+  /** Returns the number of remaining readers. */
   leave(): number {
     this.#readers -= 1;
     if (this.#readers === 0) {
@@ -199,7 +199,7 @@ class LiveRecording {
     return this.#readers;
   }
 
-  /** Resolves when something is different, at the latest a second later. */
+  /** Resolves after a change, or at the latest a second later. */
   async changedSince(version: number, signal: AbortSignal): Promise<void> {
     if (version !== this.version) return;
     const woken = new AbortController();
@@ -262,7 +262,7 @@ class LiveRecording {
     this.is_over = this.#settled_looks >= SETTLED_LOOKS;
   }
 
-  /** Decodes what is new, unless that is under way. */
+  /** Decodes new audio, unless a decoding is in progress. */
   #decode(stream: Stream, { heard_ms, heard_by }: { heard_ms: number; heard_by: HeardBy }): void {
     if (this.#audio?.is_under_way) return;
     const from_ms = Math.max(heard_ms, stream.stored_until_ms - LIMITS.live_preview_ms_max);

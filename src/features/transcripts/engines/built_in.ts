@@ -19,7 +19,7 @@ const CODES: Record<SpeechProcessFailed['code'], EngineFailure['code']> = {
   TIMEOUT: 'ENGINE_TIMEOUT',
   STOPPED: 'ENGINE_STOPPED',
 };
-/** A file may be a little longer than its device said. */
+/** The seconds by which a file may be longer than its device announced. */
 const LONGER_S = 5;
 
 export class BuiltInEngine implements Engine {
@@ -28,7 +28,7 @@ export class BuiltInEngine implements Engine {
   readonly #languages: SpeechModel['languages'];
   readonly #preview: boolean;
 
-  /** `preview`: for text that is replaced soon, which is decoded once and before all other. */
+  /** `preview`: for text that is replaced soon. It is decoded only once and before all other audio. */
   constructor(
     speech_process: SpeechProcess,
     { name, languages }: Pick<SpeechModel, 'name' | 'languages'>,

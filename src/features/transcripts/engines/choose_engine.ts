@@ -33,7 +33,7 @@ export type TranscriberShown = Transcriber & { hosts: string[]; languages: strin
 /** `speech`: for the built-in engine. `now`: the clock. */
 type EngineParts = { speech: SpeechProcess; now: () => number };
 
-/** The engine that the settings name; null where there is none, or workers on the operator port are to do it. */
+/** The engine that the settings name; null if there is none, or workers on the operator port transcribe. */
 function chooseEngine(settings: TranscriberSettings, { speech, now }: EngineParts): Engine | null {
   const { transcribe_url: url, transcribe_key: key, transcribe_model: model, transcribe_diarize: diarize } = settings;
   switch (transcriberOf(settings).by) {
@@ -93,14 +93,14 @@ export function transcriberOf(
   return { by: transcribe_built_in ? 'built_in' : 'nobody', host: null };
 }
 
-/** Hosts that audio may go to. */
+/** Hosts that may get audio. */
 export function transcriptionHosts(settings: TranscriberSettings, further: EnginesFile['transcription']): string[] {
   const { by, host } = transcriberOf(settings);
   const named = by !== 'workers' && by !== 'nobody' ? Object.values(further).flatMap(({ url }) => url ?? []) : [];
   return [...new Set([...(host === null ? [] : [host]), ...named.map((url) => new URL(url).host)])].sort();
 }
 
-/** The process that recognizes speech where the built-in engine is to. */
+/** The process that recognizes speech for the built-in engine. */
 export function openSpeechProcess(settings: TranscriberSettings): SpeechProcess {
   const model_folder = transcriberOf(settings).by === 'built_in' ? modelFolder(settings) : null;
   const { speech_idle_ms: idle_ms, engine_ms_max: silence_ms_max, speech_bytes_max: memory_bytes_max } = LIMITS;

@@ -9,12 +9,12 @@ import { AUDIO_WORD } from './command_line.js';
 import { type Engine, EngineFailed, type Transcription, type TranscriptionRequest } from './engine.js';
 import { readTranscription } from './transcription_json.js';
 
-/** A program of this machine: it gets a file, and writes what it heard to its output. */
+/** A program of this machine: it gets a file, and writes the transcription to its output. */
 
 /** One of the words holds `{audio}`. */
 type CommandOptions = { name: string; words: readonly string[]; answer_ms_max?: number };
 
-/** The environment variables that a program gets: the rest may be secret. `env NAME=value program …` sets more. */
+/** The environment variables that a program gets: others may be secret. `env NAME=value program …` sets more. */
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH'];
 const FOLDER = 'spool-audio-';
 /** A folder of a server that was killed: older than any that is in use. */
@@ -45,7 +45,9 @@ export class Command implements Engine {
 
   async close(): Promise<void> {}
 
-  /** Runs the program and gives its output. It has a process group of its own, of which nothing is left afterwards. */
+  /**
+   * Runs the program and returns its output. It has a process group of its own, which is killed completely afterwards.
+   */
   async #run(path: string, { folder, signal }: { folder: string; signal: AbortSignal }): Promise<string> {
     const [program = '', ...args] = this.#options.words.map((word) => word.replaceAll(AUDIO_WORD, path));
     const deadline = AbortSignal.timeout(this.#options.answer_ms_max ?? LIMITS.engine_ms_max);
@@ -85,7 +87,7 @@ export function commandEngine(words: readonly string[], answer_ms_max?: number):
   return new Command({ name, words, ...(answer_ms_max === undefined ? {} : { answer_ms_max }) });
 }
 
-/** Audio that a killed server left behind is removed by the next one. */
+/** Removes audio that a killed server left. */
 export async function removeLeftBehind(now_ms: number): Promise<void> {
   for (const name of await readdir(tmpdir()).catch(() => [])) {
     if (!name.startsWith(FOLDER)) continue;
@@ -96,7 +98,7 @@ export async function removeLeftBehind(now_ms: number): Promise<void> {
   }
 }
 
-/** A transcription as JSON, or nothing but text. */
+/** A transcription as JSON, or plain text. */
 function readOutput(output: string, length_s: number): Transcription {
   if (output.trimStart().startsWith('{')) return readTranscription(output, length_s);
   return { segments: [{ start_s: 0, end_s: length_s, text: output, words: [] }] };

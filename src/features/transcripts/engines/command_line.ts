@@ -3,7 +3,7 @@ export const AUDIO_WORD = '{audio}';
 
 export const COMMAND_RULE = `must be a program and its arguments, one of which holds ${AUDIO_WORD}`;
 
-/** Whether these are a program with an argument for the audio. */
+/** Whether the words are a program with an argument for the audio. */
 export function isTranscriptionCommand([, ...args]: readonly string[]): boolean {
   return args.some((word) => word.includes(AUDIO_WORD));
 }

@@ -1,26 +1,26 @@
 import type { SpeechBefore } from '../../../domain/speech_before.js';
 import type { WindowFile } from '../window_audio.js';
 
-/** An engine that turns audio into text: a server that is asked over HTTP, or a program of this machine. */
+/** An engine that turns audio into text: a server over HTTP, or a program of this machine. */
 export interface Engine {
-  /** As debug answers and runs name it. */
+  /** The engine's name in debug answers and runs. */
   readonly name: string;
-  /** Throws EngineFailed. What it heard is untrusted, and its times are those of the file. */
+  /** Throws EngineFailed. The text is untrusted; times are those of the file. */
   hear(asked: TranscriptionRequest, signal: AbortSignal): Promise<Transcription>;
   close(): Promise<void>;
 }
 
-/** One file of a window, and what helps to understand it. */
+/** One file of a window, with hints for understanding it. */
 export type TranscriptionRequest = {
   file: WindowFile;
   account_id: string;
-  /** The recording that it is of. */
+  /** The recording of the file. */
   stream_id: string;
   /** A BCP 47 tag. */
   language: string | null;
-  /** Whether speakers are to be told apart; an engine may do so anyway, or not be able to. */
+  /** Whether to distinguish speakers; an engine may always do so, or never. */
   diarize: boolean;
-  /** Words that may come, and what was said before. */
+  /** Expected words, and the text before. */
   prompt: string;
   /** Whether audio follows in the next window. */
   goes_on: boolean;
@@ -96,15 +96,15 @@ export type EngineFailure = {
   code: keyof typeof FAILURES;
   message: string;
   retry: boolean;
-  /** Whether it may lie in the file alone. */
+  /** Whether the fault may be in the file alone. */
   of_file: boolean;
-  /** The engine asked for so long. */
+  /** The time that the engine asked to wait. */
   retry_after_ms?: number;
   /** Of a question for which there is no room: the share of it that there may be room for. */
   share?: number;
 };
 
-/** The message is a sentence for operators. It holds no text that was said, no key, and nothing of the answer. */
+/** The message is a sentence for operators. It contains no spoken text, no key, and no part of the answer. */
 export class EngineFailed extends Error {
   override name = 'EngineFailed';
   readonly failure: EngineFailure;

@@ -13,7 +13,7 @@ const NO_ROOM =
   /context[ _-]?(?:length|size|window|limit)|exceed_context|maximum (?:context|input|prompt|sequence)|longer than the maximum|(?:prompt|input|request|messages?)[^.{}]{0,40} too (?:long|large|many tokens)|too many (?:input )?tokens|exceeds? [^.{}]{0,40}(?:tokens|n_ctx)/iu;
 const NO_MODEL =
   /model[^{}]{0,120}(?:not found|does ?n[o']t exist|is not (?:available|loaded|installed|supported)|could not be (?:found|loaded))|(?:no such|unknown|invalid|missing) model|model_not_found|no models? (?:is |are )?loaded/iu;
-/** The first that matches says how many tokens there is room for. */
+/** The first match says how many tokens there is room for. */
 const LIMITS_SAID = [
   /\bn_ctx\b["':=\s]*(\d{3,8})/iu,
   /(\d{3,8}) maximum/iu,
@@ -24,7 +24,7 @@ const NUMBER = /\b\d{3,8}\b/gu;
 const ROOM_SHARE = 0.75;
 const SHARE = { min: 0.05, usual: 0.5 };
 
-/** Null where a refusal says neither. */
+/** Null if a refusal gives neither reason. */
 export function failureSaid(status: number, text: string): EngineFailed | null {
   if (OF_ROOM.has(status) && NO_ROOM.test(text)) {
     const message = `The engine answered ${status}: it has no room for so much.`;
@@ -35,7 +35,7 @@ export function failureSaid(status: number, text: string): EngineFailed | null {
   return null;
 }
 
-/** The share of what was asked that fits: by the numbers of tokens where both are said, else a half. */
+/** The share of the question that fits: by the numbers of tokens if both are given, else a half. */
 function shareOf(text: string): number {
   const [limit = Number.NaN] = LIMITS_SAID.flatMap((said) => Number(said.exec(text)?.[1] ?? []));
   const asked = Math.max(...(text.match(NUMBER) ?? []).map(Number));

@@ -39,7 +39,7 @@ type EngineServerOptions<Form> = {
   now: () => number;
 };
 
-/** `stream_id`: the recording that a question is about; `account_id`: whose it is, where that is known. */
+/** `stream_id`: the recording that a question is about; `account_id`: its account, if known. */
 export type AskedOf = { account_id?: string; stream_id: string; signal: AbortSignal };
 
 export class EngineServer<Form> {

@@ -73,7 +73,7 @@ export function engineNames(content_worker: boolean, { transcription, insights }
 
 const NO_FURTHER_ENGINES: EnginesFile = { transcription: {}, insights: {} };
 
-/** The message is for whoever wrote the file: it names the member, and shows no value. */
+/** The message is for the author of the file: it names the member, and shows no value. */
 export class WrongEnginesFile extends Error {
   override name = 'WrongEnginesFile';
 }

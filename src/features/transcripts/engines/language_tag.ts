@@ -25,7 +25,7 @@ const TAG = /^[a-z]{2,3}(-[a-z0-9]{1,8}){0,7}$/;
 const TAG_CHARS_MAX = 35;
 const UNKNOWN = 'und';
 
-/** A BCP 47 tag; undefined for what is none and for unknown names. */
+/** A BCP 47 tag; undefined for unknown names and for text that is no tag. */
 export function languageTag(language: string | undefined): string | undefined {
   const said = language?.trim().toLowerCase() ?? '';
   const tag = NAMES.get(said) ?? said.replaceAll('_', '-');

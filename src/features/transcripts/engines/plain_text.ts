@@ -1,9 +1,9 @@
-/** Ends of lines and other controls, which part words. */
+/** Line ends and other controls, which separate words. */
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 /** Characters that only say how others are shown, also within a word: marks of direction, soft hyphens, blanks without width. Joiners of letters stay. */
 const FORMAT = /(?![\u200c\u200d])\p{Cf}/gu;
 
-/** Text without what turns its direction or can't be seen. */
+/** Text without characters that change its direction or are invisible. */
 export function withoutFormat(text: string): string {
   return text.replace(FORMAT, '');
 }

@@ -4,7 +4,7 @@
  */
 
 export type Timed = { start?: number | undefined; end?: number | undefined; text: string };
-/** `guessed`: nothing that could be believed said where it begins. */
+/** `guessed`: no credible time says where it begins. */
 export type SegmentSpan = { start_s: number; end_s: number; guessed: boolean };
 
 /** Nobody speaks so fast: text that would have to has other times. */
