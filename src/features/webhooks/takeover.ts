@@ -16,8 +16,8 @@ type TakeoverDeps = {
 };
 
 /**
- * Makes due at once what processes had leased that ended without giving it back: mails, jobs, sweeps and deliveries.
- * Without it they come back when their leases end. Who stands still keeps its leases: it may go on.
+ * Makes mails, jobs, sweeps and deliveries due at once whose process ended while it had leased them. Without it they come back
+ * when their leases end. A process that stands still keeps its leases, since it may go on.
  */
 export class Takeover {
   readonly #deps: TakeoverDeps;
@@ -55,7 +55,7 @@ export class Takeover {
       const taken = await store.takeBack(left, { gone, now_ms: now() });
       await deliveries.takeBack(left, gone);
       for (const id of gone) this.#done.set(id, new Set([...(this.#done.get(id) ?? []), ...left]));
-      if (taken > 0) log.info({ taken }, 'what a process had in hand that ended was taken over');
+      if (taken > 0) log.info({ taken }, 'leases of a process that ended were taken over');
     } catch (error) {
       // Storage is away: the next look tries again.
       if (!isRetryable(error)) log.error({ err: error }, 'leases could not be taken over');
