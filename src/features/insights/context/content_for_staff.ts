@@ -13,7 +13,10 @@ import type { RetentionSweep } from '../../workspaces/retention_sweep.js';
 import { recentInsights } from '../library/insight_activity.js';
 import type { InsightServices } from '../library/insight_services.js';
 
-/** Who transcribes recordings and looks into conversations, and how that goes; what retention removes. Without any text. */
+/**
+ * The engines and workers of transcripts and insights, their recent outcomes, and the removals of retention; without
+ * any text.
+ */
 
 const seconds = z.number().min(0);
 const code = z.string().describe('Why, as the engine or the worker that failed is told apart.');

@@ -52,7 +52,7 @@ export const debugRunShape = z
 
 type DebugRunView = z.infer<typeof debugRunShape>;
 
-/** `key`: by which a page finds where the one before ended. */
+/** `key`: the place at which the page before ended. */
 type DebugRun = Omit<DebugRunView, 'queued_at' | 'published_at'> & {
   key: string;
   queued_at_ms: number;
@@ -62,7 +62,7 @@ type DebugRun = Omit<DebugRunView, 'queued_at' | 'published_at'> & {
 const NOTHING = { unsupported: 0, duplicate: 0, protected: 0, malformed: 0, unwanted: 0, address: 0, too_many: 0 };
 const NOT_YET = { engine: null, published_at_ms: null, failure: null, dropped: NOTHING };
 
-/** A page of what workers made of a stream and what waits for them; what came last is first. */
+/** A page of the runs of a stream and its waiting jobs, the newest first. */
 export async function listDebugRuns(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime'>,
   who: Principal,
@@ -106,7 +106,7 @@ async function debugRuns(
   return rows.sort((a, b) => b.queued_at_ms - a.queued_at_ms || b.from_ms - a.from_ms);
 }
 
-/** The stream's own, and for its owner those of other pipelines. */
+/** The runs of the stream's own transcript, and for its owner those of other pipelines. */
 function transcriptsOf(stream_id: string, transcript: Transcript | null, is_owner: boolean) {
   const outputs = is_owner ? (transcript?.pipeline_outputs ?? []) : [];
   const own: { id: string; pipeline: number | null } = { id: stream_id, pipeline: null };
@@ -152,7 +152,7 @@ function stillToTranscribe(
   return [{ ...row({ from_ms, to_ms }, came_ms), key: run_id, pipeline_id, run_id, status: 'claimed', tries }, ...rows];
 }
 
-/** Segments that the engine doubted count as unsupported: nothing bears them. */
+/** Segments that the engine doubted count as unsupported. */
 function transcribed(run: TranscriptRun, pipeline_id: string): DebugRun {
   const { run_id, from_ms, to_ms, status, tries, engine, queued_at_ms, ended_at_ms, failure, dropped } = run;
   return {

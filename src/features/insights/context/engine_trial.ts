@@ -16,7 +16,7 @@ import type { InsightServices } from '../library/insight_services.js';
 import { suggestionShape } from '../library/insight_shapes.js';
 import { inputOfJob } from '../library/job_input.js';
 
-/** Trials of an engine on a recording, for staff to compare; nothing of them is published. */
+/** Trials of an engine on a recording, for staff to compare; their results are not published. */
 
 const resultShape = z.strictObject({
   title: z.string().nullable().describe('What it calls the conversation.'),
@@ -47,7 +47,7 @@ type TrialServices = Pick<FeatureServices, 'actors' | 'keys' | 'runtime'> & { in
 
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 
-/** Asks an engine about the first conversations of a recording. NOT_FOUND where there is no such recording. */
+/** Runs an engine on the first conversations of a recording. NOT_FOUND if there is no such recording. */
 export async function tryEngine(services: TrialServices, stream_id: string, name: string): Promise<Trial[]> {
   const engine = engineCalled(services.insights, name);
   const stream = await orNull(services.actors.stream(stream_id).view(), 'NOT_FOUND');
@@ -118,7 +118,7 @@ function triedOf({ conversation, suggestions }: CheckedInsights): TrialResult {
   };
 }
 
-/** The published one, without what rests on speech that people have deleted. */
+/** The published result, without items that rest on deleted speech. */
 async function presentOf(services: TrialServices, library_id: string, item: Conversation): Promise<TrialResult> {
   const { actors } = services;
   const reader = new EvidenceReader(services, async (stream_id, of) => {

@@ -33,8 +33,8 @@ import { stemsOf } from '../engines/stems.js';
 import { FORM, type Refused, refusedOf } from './insight_form.js';
 
 /**
- * Checks an engine's answer, of which nothing is believed: an item stays where turns support it, where it says nothing
- * that leads elsewhere unless people said it, and where it concerns this conversation. docs/choices.md, "Insights".
+ * Checks an engine's answer. An item is kept if turns support it, if every address in it was said by somebody, and if
+ * it concerns this conversation. docs/choices.md, "Insights".
  */
 
 const INSIGHT_SUMMARY_CHARS_MAX = 2_000; // ours
@@ -57,7 +57,7 @@ type Checking = {
 /** Why a part of an answer is left out. */
 type Reason = 'unsupported' | keyof LeftOut;
 
-/** The part of an answer that may be published, or the first thing in it that no answer may say. */
+/** The publishable part of an answer, or its first fault. */
 export function checkedInsights(raw: unknown, { input, keys, made_by, left_out = {} }: Checking): Checked {
   const parsed = parseAsSent(FORM, raw);
   if (!parsed.success) return { ok: false, refused: refusedOf(parsed.error) };
@@ -112,7 +112,7 @@ function sentenceOf(raw: RawSentence, input: InsightInput): SummarySentence | Re
   return reason ?? { text: plain, evidence: borne.spans };
 }
 
-/** The first of them, as many as a summary may hold. */
+/** The first sentences, as many as a summary may hold. */
 function fitting(sentences: readonly SummarySentence[]): SummarySentence[] {
   const kept: SummarySentence[] = [];
   for (const one of sentences)
@@ -120,7 +120,7 @@ function fitting(sentences: readonly SummarySentence[]): SummarySentence[] {
   return kept;
 }
 
-/** A turn or an item that was not in the input: whoever says so answers something else. */
+/** A turn or item number that the input does not have: the answer belongs to another input. */
 function wrongNumbers({ conversation, suggestions, memories }: RawInsights, input: InsightInput): Refused | null {
   const wrongTurn = (cited: readonly RawEvidence[] | undefined, path: string): Refused | null => {
     const at = (cited ?? []).findIndex(({ turn }) => turn > input.turns.length);
@@ -224,13 +224,13 @@ function isAsked<Kind>(kind: Kind | null | undefined, asked: readonly Kind[]): b
   return kind === null || kind === undefined || asked.includes(kind);
 }
 
-/** Two that have nothing in common do not contradict each other. */
+/** Two texts without common stems do not contradict each other. */
 function contradicts(own: readonly string[], known: readonly string[]): boolean {
   const shared = known.filter((stem) => own.includes(stem)).length;
   return shared > 0 && shared >= known.length * SUPERSEDES_SHARED_MIN;
 }
 
-/** The turns that bear it; null where there is none, or one does not say what it is quoted for. */
+/** The turns that support an item; null without any, or if one does not contain its quotation. */
 function bornBy(
   cited: readonly RawEvidence[] | undefined,
   { turns }: InsightInput,
@@ -251,14 +251,14 @@ function bornBy(
   };
 }
 
-/** Whether words that are said to be a quotation stand in a text. */
+/** Whether a quotation stands in a text. */
 export function isQuoteOf(quote: string, said: readonly string[]): boolean {
   const words = comparedWords(quote);
   if (words.length < Math.min(LIMITS.quote_words_min, said.length) || words.length === 0) return false;
   return wordsInOrder(words, said) >= words.length * LIMITS.quote_borne_min;
 }
 
-/** Empty where no text was said; with the reason where it may not be shown. */
+/** Empty without a text; with the reason if the text may not be shown. */
 function itemText(
   said: string | null | undefined,
   turns: readonly InputTurn[],
@@ -269,7 +269,7 @@ function itemText(
   return foreignAddresses(plain, turns).length > 0 ? { reason: 'address' } : { text: plain };
 }
 
-/** A member of the conversation itself, which all its turns bear. */
+/** A member of the conversation itself, which all its turns support. */
 function shown(said: string | null, { turns }: InsightInput): string | null {
   const plain = cleanText(said ?? '');
   return plain === '' || foreignAddresses(plain, turns).length > 0 ? null : plain;
@@ -278,7 +278,9 @@ function shown(said: string | null, { turns }: InsightInput): string | null {
 type Due = { due_at_ms: number | null; due_date: string | null };
 const NO_DUE: Due = { due_at_ms: null, due_date: null };
 
-/** Undefined where it says nothing; a time or day that nobody can mean is none. A day is by the clocks of its turn. */
+/**
+ * Undefined if the answer says nothing; an impossible time or day counts as none. A day is by the clocks of its turn.
+ */
 function dueOf(
   { due_at, due_date }: Pick<RawSuggestion, 'due_at' | 'due_date'>,
   { started_at_ms, ended_at_ms, time_zone }: InsightInput,
@@ -292,7 +294,7 @@ function dueOf(
   return is_near ? { due_at_ms: at_ms, due_date: day } : NO_DUE;
 }
 
-/** Who spoke for how long, who spoke most first. */
+/** The speakers with their talking time, the longest first. */
 function participantsOf({ turns, people }: InsightInput): StoredParticipant[] {
   const talked = new Map<string, number>();
   for (const { speaker, start_ms, end_ms } of turns)

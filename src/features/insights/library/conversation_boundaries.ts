@@ -11,15 +11,15 @@ const { conversation_gap_ms: GAP_MS, conversation_ms_max: LONGEST_MS } = LIMITS;
 
 export type SpokenTurn = { start_ms: number; end_ms: number; words: number };
 
-/** A recording as far as it is text. Times are ms of its timeline. */
+/** The text of a recording. Times are ms of its timeline. */
 export type TranscribedStream = {
   stream_id: string;
   source_id: string;
   captured_at_ms: number;
   turns: readonly SpokenTurn[];
-  /** Audio that is to be transcribed yet. */
+  /** Audio that is still to be transcribed. */
   waiting: readonly Interval[];
-  /** Recordings up to this time are known; infinite where nothing more will come. */
+  /** The time up to which recordings are known; infinite if nothing more is expected. */
   came_to_ms: number;
 };
 
@@ -31,11 +31,11 @@ export type BoundaryQuery = {
   stream_id: string;
   from_ms: number;
   to_ms: number;
-  /** Nothing has come for so long that nothing more is waited for. */
+  /** Nothing has arrived for so long that nothing more is expected. */
   is_over: boolean;
 };
 
-/** `left`: of the recording asked for; it is to be looked at again, since what is there may not be all. */
+/** `left`: the part of the recording that must be searched again, since its text may be incomplete. */
 export type Conversations = { found: FoundConversation[]; left: { from_ms: number; to_ms: number } | null };
 
 /** A turn by the clock. */
@@ -68,12 +68,12 @@ export function findConversations(sought: BoundaryQuery): Conversations {
   return { found, left };
 }
 
-/** Words as the rule counts them: between blanks, so that it is the same for every reader. */
+/** Counts words between blanks, so that every reader counts the same. */
 export function countWords(text: string): number {
   return text.split(/\s+/).filter((word) => word !== '').length;
 }
 
-/** Turns with less than five minutes between one and the next. */
+/** Groups turns with less than five minutes between one and the next. */
 function stretchesOf(turns: readonly Turn[]): Turn[][] {
   const stretches: Turn[][] = [];
   let ended_ms = Number.NEGATIVE_INFINITY;
@@ -85,7 +85,7 @@ function stretchesOf(turns: readonly Turn[]): Turn[][] {
   return stretches;
 }
 
-/** Each is cut in its second hour. Where depends on its beginning alone, so that what comes later moves no cut. */
+/** Cuts each group in its second hour. The place depends on the group's beginning alone, so later turns move no cut. */
 function piecesOf(stretch: readonly Turn[]): TurnPiece[] {
   const pieces: TurnPiece[] = [];
   let rest = [...stretch];
@@ -98,7 +98,7 @@ function piecesOf(stretch: readonly Turn[]): TurnPiece[] {
   return [...pieces, { turns: rest, is_last: true }];
 }
 
-/** The turn before which to cut; null where there is but one. */
+/** The turn before which to cut; null if there is only one. */
 function cutOf(turns: readonly Turn[]): number | null {
   const begun_ms = startOf(turns);
   let [best, widest_ms]: [number | null, number] = [null, Number.NEGATIVE_INFINITY];
@@ -114,7 +114,7 @@ function cutOf(turns: readonly Turn[]): number | null {
   return best ?? (turns.length > 1 ? turns.length - 1 : null);
 }
 
-/** Whether nothing can come any more that would be a part of it. */
+/** Whether no further turn can belong to it. */
 function isComplete({ turns, is_last }: TurnPiece, streams: readonly TranscribedStream[]): boolean {
   const from_ms = startOf(turns) - GAP_MS;
   const to_ms = is_last ? endOf(turns) + GAP_MS : startOf(turns) + LONGEST_MS;
@@ -125,7 +125,7 @@ function isComplete({ turns, is_last }: TurnPiece, streams: readonly Transcribed
   });
 }
 
-/** Little is enough where nothing more comes: a memo may be one turn. */
+/** A few words are enough once nothing more is expected: a memo may be one turn. */
 function isLongEnough(turns: readonly Turn[], { is_over }: Pick<BoundaryQuery, 'is_over'>): boolean {
   const words = turns.reduce((sum, turn) => sum + turn.words, 0);
   if (is_over || turns.every(({ stream }) => stream.came_to_ms === Number.POSITIVE_INFINITY))
@@ -140,7 +140,7 @@ function conversationOf(
   return { parts, session_id, started_at_ms: startOf(turns), ended_at_ms: endOf(turns) };
 }
 
-/** One of each recording, by its start. */
+/** The part of each recording, by its start. */
 function partsOf(turns: readonly Turn[]): Span[] {
   const parts = new Map<TranscribedStream, Span>();
   for (const { stream, ...turn } of turns) {

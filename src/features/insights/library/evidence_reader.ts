@@ -26,34 +26,38 @@ import {
 } from '../../transcripts/transcript_pages.js';
 import { cleanText } from '../engines/clean_text.js';
 
-/** The turns that lie in a span of a recording now. `readable`: null where the recording or its source is deleted. */
+/** The present turns of a span. `readable`: null if the recording or its source is deleted. */
 export type SpokenEvidence = {
   readable: ReadableTranscript | null;
   turns: { page: number; turn: PageTurn }[];
   has_expired: boolean;
-  /** A person deleted a turn that lay there. */
+  /** Whether a person deleted a turn in the span. */
   has_deleted: boolean;
 };
 
-/** An item as it may be read. `is_forgotten`: people have deleted speech that it rests on; what it was before is not read. */
+/**
+ * An item as callers see it. `is_forgotten`: people have deleted speech that it rests on, so its former values are not
+ * shown.
+ */
 export type StandingItem<Kind extends ItemKind> = {
   item: Items[Kind];
   is_forgotten: boolean;
-  /** Of a conversation of which only sentences go: their places in its summary. */
+  /** The places of the summary's sentences that are removed, if the conversation stays. */
   gone_sentences?: number[];
 };
 
 type ReadTranscript = (stream_id: string, of: OfPipeline) => Promise<ReadableTranscript>;
 
 /**
- * Reads what items rest on, and whether people have deleted it. Retention takes quotations only; who deletes takes what was
- * made of the words as well (docs/areas.md, "Deleted speech"). Each page of a transcript is read once.
+ * Reads the evidence of items, and whether people have deleted it. Retention removes quotations only; a deletion by a
+ * person also removes what was made of the words (docs/areas.md, "Deleted speech"). Each page of a transcript is read
+ * once.
  */
 export class EvidenceReader {
   readonly #reader: TranscriptReader;
   readonly #readTranscript: ReadTranscript;
   readonly #transcripts = new Map<string, ReadableTranscript | null>();
-  /** By transcript; null for a page that there is not. */
+  /** By transcript; null for a page that does not exist. */
   readonly #pages = new Map<string, Map<number, TranscriptPage | null>>();
 
   constructor(reader: TranscriptReader, readTranscript: ReadTranscript) {
@@ -61,7 +65,7 @@ export class EvidenceReader {
     this.#readTranscript = readTranscript;
   }
 
-  /** A pipeline's transcript of a recording; null where that, or its source, is gone. */
+  /** The transcript of a recording by a pipeline; null if it or the source is gone. */
   async readable(stream_id: string, pipeline_id: string | null): Promise<ReadableTranscript | null> {
     const key = `${stream_id} ${pipeline_id ?? ''}`;
     const known = this.#transcripts.get(key);
@@ -84,7 +88,7 @@ export class EvidenceReader {
     };
   }
 
-  /** The item as it is to be read; null where nothing of it is. */
+  /** The item as callers see it; null if nothing of it is left. */
   async standing<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): Promise<StandingItem<Kind> | null> {
     const is_left = kind !== 'conversation' || (await this.#isLeft(item as Conversation));
     // Whatever a person called it: there is nothing that it could be of.
@@ -95,7 +99,7 @@ export class EvidenceReader {
     return without === null ? null : { item: without, is_forgotten: true, ...forgotten };
   }
 
-  /** Whether nothing of a conversation is left because people have deleted it, recording by recording or turn by turn. */
+  /** Whether people have deleted all of a conversation, by recording or by turn. */
   async isDeleted({ parts, pipeline_id }: Conversation): Promise<boolean> {
     return this.#isAllDeleted(parts, pipeline_id);
   }
@@ -109,7 +113,7 @@ export class EvidenceReader {
     return false;
   }
 
-  /** Null where nothing of the item goes; empty where all of it does. */
+  /** Null if nothing of the item is removed; empty if all of it is. */
   async #forgottenIn<Kind extends ItemKind>(
     kind: Kind,
     item: Items[Kind],
@@ -139,7 +143,9 @@ export class EvidenceReader {
     return false;
   }
 
-  /** A sentence goes with its turn, unless another turn there says it, or said it before its text was corrected. */
+  /**
+   * A sentence is removed with its turn, unless another turn there says it, or said it before its text was corrected.
+   */
   async #isQuotationDeleted({ text, evidence, pipeline_id }: Suggestion): Promise<boolean> {
     for (const span of evidence) {
       const found = await this.evidence(span, pipeline_id);
@@ -152,7 +158,7 @@ export class EvidenceReader {
     return false;
   }
 
-  /** Nothing is left of any of it, and people have deleted some. */
+  /** Whether no evidence is left and people have deleted some. */
   async #isAllDeleted(spans: readonly Span[], pipeline_id: string | null): Promise<boolean> {
     let is_deleted = false;
     for (const span of spans) {
@@ -164,7 +170,7 @@ export class EvidenceReader {
     return is_deleted;
   }
 
-  /** Pages in which turns of a span may lie: one may have begun in the page before. */
+  /** The pages that may hold turns of a span; a turn may begin in the page before. */
   async #pagesIn(
     readable: ReadableTranscript,
     { start_ms, end_ms }: { start_ms: number; end_ms: number },
@@ -189,7 +195,7 @@ function timeOf({ start_ms, end_ms }: { start_ms: number; end_ms: number }): Int
   return [start_ms, Math.max(end_ms, start_ms + 1)];
 }
 
-/** When a recording's timeline begins, in ms; null for a recording that is gone. */
+/** The start of a recording's timeline, ms; null for a recording that is gone. */
 export async function timelineBegin(
   { actors }: { actors: Pick<Actors, 'stream'> },
   stream_id: string,

@@ -5,7 +5,7 @@ type RecentInsights = {
   conversations: number;
   suggestions: number;
   memories: number;
-  /** Items that came to nothing, and libraries whose work was dropped, by reason. */
+  /** Items that were left out, and jobs that were dropped, by reason. */
   dropped: { reason: string; count: number }[];
   failures: RecentFailure[];
 };

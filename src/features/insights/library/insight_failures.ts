@@ -1,6 +1,6 @@
 import type { InsightRun } from '../../../../actors/insights/library_state.js';
 
-/** The reasons for which a model made nothing of a conversation, in sentences for people. */
+/** The reasons why a model made nothing of a conversation, in sentences for people. */
 const MESSAGES: Readonly<Record<string, string>> = {
   INSIGHTS_OFF: 'This server looks into no recordings.',
   ENGINE_UNREACHABLE: 'The model could not be reached.',
@@ -18,7 +18,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 const OTHER = 'It could not be looked into.';
 const INSTEAD = 'The built-in engine looked into it instead.';
 
-/** `published`: another engine made a result. */
+/** `published`: the result of another engine was published. */
 export function insightFailure(code: string, status?: InsightRun['status']): { code: string; message: string } {
   const message = MESSAGES[code] ?? OTHER;
   return { code, message: status === 'published' ? `${message} ${INSTEAD}` : message };

@@ -29,7 +29,7 @@ const sentence = z.strictObject({
 const ref = number.nullish();
 const item_text = text(LIMITS.insight_text_chars_max).nullish();
 
-/** The form of an answer, of an engine here or of a worker of one's own. */
+/** The form of an answer, of a built-in engine or of an outside worker. */
 export const RAW_INSIGHTS = {
   conversation: z.strictObject(
     {

@@ -45,15 +45,15 @@ type InsightJobsDeps = DueMembersDeps & {
   metrics: Metrics;
 };
 
-/** A conversation to look into. Its claim holds the token and what the turns were. */
+/** A conversation to analyse. Its claim holds the token and a digest of the turns. */
 export type InsightWork = ClaimedWork & {
-  /** Where the conversation begins. */
+  /** The start of the conversation. */
   stream_id: string;
   pipeline_id: string;
-  /** The name of the engine that the pipeline wants. */
+  /** The name of the pipeline's engine. */
   engine: string;
   conversation_id: string;
-  /** Who made the conversation that there is; null where there is none yet. */
+  /** The engine that made the present conversation; null if there is none. */
   made_by: MadeBy | null;
   input: InsightInput;
 };
@@ -63,13 +63,13 @@ export type InsightResult = JobResult & {
   raw: unknown;
   made_by: MadeBy;
   engine: string | null;
-  /** Of the answer, what its reader has left out. */
+  /** The parts of the answer that its reader has left out. */
   left_out?: LeftOut;
-  /** Why it is not the answer of the engine that was to do it. */
+  /** Why the result comes from another engine than the pipeline's. */
   failure?: { code: string; engine: string };
 };
 
-/** Conversations to look into, where something was said; libraries hold them. */
+/** The jobs of conversations, which libraries store. */
 export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTally> {
   readonly #deps: InsightJobsDeps;
 
@@ -83,7 +83,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     this.#deps = deps;
   }
 
-  /** The next conversation of a library, or null when none is due. Throws where nothing of it can be done now. */
+  /** Claims the next conversation of a library; null if none is due. Throws if nothing can be done now. */
   async claimOf(library_id: string, lease_ms: number): Promise<InsightWork | null> {
     const { actors, now } = this.#deps;
     const library = actors.library(library_id);
@@ -188,7 +188,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     return tally;
   }
 
-  /** Looks where conversations lie. What can not be told yet is looked at again. */
+  /** Finds conversations. A range that is still incomplete is searched again. */
   async #settle(library_id: string, unsettled: Unsettled): Promise<void> {
     const { actors, now } = this.#deps;
     const { stream_id, pipeline_id, heard, again, from_ms, to_ms, changed_at_ms } = unsettled;
@@ -215,7 +215,10 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     await orNull(library.settled({ ...settled, found, expired, left, recheck_ms }), 'NOT_FOUND');
   }
 
-  /** Whether it can be told without its turns that nothing there is over: most looks at a recording in progress end here. */
+  /**
+   * Whether nothing there can be over, judged without reading its turns. Most searches in a recording in progress end
+   * here.
+   */
   async #goesOn({ stream_id, from_ms, to_ms }: Unsettled): Promise<boolean> {
     if (to_ms - from_ms >= LIMITS.conversation_gap_ms) return false;
     const { actors } = this.#deps;
@@ -225,7 +228,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     return transcript.covered.every(([, end_ms]) => end_ms < to_ms + LIMITS.conversation_gap_ms);
   }
 
-  /** The conditions for writing a result; null where it is not wanted any more. */
+  /** The fences for a result; null if the result is no longer wanted. */
   async #fences(library: Owner, { parts }: ClaimedJob): Promise<Fence[] | null> {
     const owner = await ownerStatus(this.#deps, library, LAYERS);
     if (owner.status !== 'open') return null;
@@ -233,7 +236,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     return [owner.fence, ...[...ids].map((id): Fence => ({ fence: 'open', id }))];
   }
 
-  /** Drops a job whose recording or layer is gone; the library drops it when it is asked for a job next. */
+  /** Drops a job whose recording or layer is gone; the library removes it with its next claim. */
   #gone(job: JobName): never {
     this.activity.dropped('gone_meanwhile');
     this.over(job);

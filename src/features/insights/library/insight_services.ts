@@ -2,13 +2,13 @@ import type { InsightMaker } from '../engines/choose.js';
 import type { InsightEngine } from '../engines/insight_engine.js';
 import type { InsightJobs } from './insight_jobs.js';
 
-/** Who looks into conversations, as operators and readers are told; `made_by` is null where nobody does. */
+/** The engines that analyse conversations. `made_by` is null without one. */
 export type InsightServices = {
   jobs: InsightJobs;
   by: InsightMaker['by'];
   made_by: 'extractive' | 'model' | 'external' | null;
-  /** Those of this server, by the names that pipelines have for them. */
+  /** The engines of this server, by the names that pipelines use. */
   engines: ReadonlyMap<string, InsightEngine>;
-  /** Other hosts that text goes to. */
+  /** Other hosts that receive text. */
   hosts: string[];
 };

@@ -8,12 +8,12 @@ import { EngineFailed } from '../../transcripts/engines/engine.js';
 import type { InsightEngine } from '../engines/insight_engine.js';
 import type { InsightJobs, InsightWork } from './insight_jobs.js';
 
-/** Conversations are looked for when they have been quiet for a while: seconds more are not noticed. */
+/** Conversations are analysed only after a quiet time, so a delay of seconds is not noticed. */
 const EVERY_MS = 5_000;
 
 type InsightsWorkerDeps = {
   jobs: InsightJobs;
-  /** By the names that pipelines have for them. */
+  /** By the names that pipelines use. */
   engines: ReadonlyMap<string, InsightEngine>;
   metrics: Metrics;
   log: Pick<Logger, 'warn'>;
@@ -26,15 +26,15 @@ async function resultOf(engine: InsightEngine, { input }: InsightWork, signal: A
 }
 
 /**
- * Whether the built-in engine does it: where no further try is made or would help, but never in the place of what a model
- * has made before.
+ * Whether the built-in engine takes over: if no further try is made or would help, but never in place of an earlier
+ * result of a model.
  */
 function isGivenUp({ tries, made_by }: InsightWork, { code, retry }: EngineFailed['failure']): boolean {
   const is_last = !retry || (tries >= LIMITS.insight_job_tries_max && code !== 'ENGINE_STOPPED');
   return is_last && (made_by === null || made_by === 'extractive');
 }
 
-/** The built-in worker that looks into conversations, each with the engine of its pipeline. */
+/** The built-in worker that analyses conversations, each with the engine of its pipeline. */
 export function insightsWorker(deps: InsightsWorkerDeps): DueWorker {
   const { jobs, engines, metrics, log, at_once } = deps;
   return engineWorker({

@@ -31,7 +31,7 @@ export type Owner = { account_id: string; workspace_id: string };
 /** `engine`: its name in the operator's list. */
 export type JobInput = { input: InsightInput; engine: string };
 
-/** Null where nothing is to be thought of: its turns are gone, or its pipeline makes no insights any more. */
+/** Null if nothing is to be analysed: the turns are gone, or the pipeline makes no insights. */
 export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Owner): Promise<JobInput | null> {
   const { actors } = reader;
   const { account_id } = owner;
@@ -60,7 +60,7 @@ export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Ow
   };
 }
 
-/** The zone of the profile; null, for the clocks of the recording, where somebody recorded elsewhere. */
+/** The zone of the profile; null for the clocks of the recording, if it was made elsewhere. */
 function zoneOf({ profile: { time_zone } }: Context, [first]: readonly InputTurn[]): string | null {
   if (first === undefined || first.utc_offset_min === 0) return time_zone;
   const { at_ms, utc_offset_min } = first;
@@ -70,8 +70,8 @@ function zoneOf({ profile: { time_zone } }: Context, [first]: readonly InputTurn
 type ProfileQuery = { owner: Owner; context: Context; insights: NonNullable<Pipeline['insights']> };
 
 /**
- * Gives what an account says of itself to engines. Members of a shared workspace read what an engine makes of it, and an engine may repeat
- * what it was told: there it gets nothing that an account says of itself, only how to hear and which kinds are wanted.
+ * The parts of a profile that engines get. Members of a shared workspace read an engine's results, and an engine may
+ * repeat its input. So there it gets nothing about the account, only how to hear and which kinds are wanted.
  */
 async function toldBy({ actors }: InputReader, { owner, context: { profile }, insights }: ProfileQuery) {
   const { about, languages, vocabulary } = profile;
@@ -114,7 +114,7 @@ async function knownOf(
   };
 }
 
-/** Who the roles of a suggestion are among the people of an input. */
+/** The people of an input who have the roles of a suggestion. */
 function labelsOf(
   { roles, role_speakers }: Suggestion,
   people: readonly InputPerson[],
@@ -200,7 +200,7 @@ type KnownPeople = {
   selves: ReadonlyMap<string, boolean>;
 };
 
-/** Who said it: a contact is one person in all recordings, a speaker in one. */
+/** The speaker: a contact is one person in all recordings, a speaker label in one. */
 function labelOf(
   turn: PageTurn,
   { readable: { stream, speakers }, contacts, people, selves }: KnownPeople,

@@ -11,8 +11,9 @@ import { checkedInsights } from './checked_insights.js';
 const RECORDING_SENTENCES_MAX = 3; // ours: of a recording of which the summary of its conversation says nothing
 
 /**
- * Makes a summary of each recording of a conversation that lies on several: of its title and topics what was said there, and
- * else what the built-in engine makes of that recording alone. None where it lies in one. docs/choices.md, "Insights".
+ * Makes a summary for each recording of a conversation with several: the title and topics that its turns support,
+ * otherwise those that the built-in engine makes of that recording alone. None for a conversation with one recording.
+ * docs/choices.md, "Insights".
  */
 export async function recordingSummaries(
   conversation: CheckedInsights['conversation'],

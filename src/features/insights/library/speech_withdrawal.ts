@@ -23,7 +23,7 @@ import { EvidenceReader } from './evidence_reader.js';
 const ITEMS_WITHDRAWN_LOOKED_MAX = 100; // ours: items of a library that one look for deleted speech reads at once
 const ITEMS_WITHDRAWN_MAX = 20; // ours: with one commit; each may have 50 revisions
 
-/** Withdrawals that an ended process left are taken up after this. Until then nobody can read those items. */
+/** Withdrawals that an ended process left are taken up after this time. Until then callers cannot read those items. */
 const EVERY_MS = 15_000;
 const AT_ONCE = 4;
 const LIBRARIES_STEP = 25;
@@ -33,7 +33,7 @@ type SpeechWithdrawalDeps = DueMembersDeps & {
   runtime: Pick<Runtime, 'invalidations' | 'caches'>;
 };
 
-/** Takes what people have deleted out of the items that were made of it, library by library. */
+/** Removes deleted speech from items, library by library. */
 export class SpeechWithdrawal {
   readonly #parts: SpeechWithdrawalDeps;
   readonly worker: DueWorker;
@@ -49,12 +49,15 @@ export class SpeechWithdrawal {
     this.worker = DueWorker.of(parts, work, ({ name }) => this.#workOn(name));
   }
 
-  /** Speech of a recording was deleted. Resolves when nothing rests on it any more, or after a while. Never rejects. */
+  /**
+   * Withdraws items after speech of a recording was deleted. Resolves when that is done, or after a while. Never
+   * rejects.
+   */
   ofStream({ account_id, workspace_id }: { account_id: string; workspace_id: string }): Promise<void> {
     return this.worker.offerAndWait(LIBRARY_MEMBER + libraryId(account_id, workspace_id));
   }
 
-  /** The same of a source. */
+  /** Withdraws items after a source was deleted, likewise. */
   ofSource(source_id: string): Promise<void> {
     return this.worker.offerAndWait(SOURCE_MEMBER + source_id);
   }
@@ -64,7 +67,7 @@ export class SpeechWithdrawal {
     return this.#withdrawIn(member.slice(LIBRARY_MEMBER.length));
   }
 
-  /** Tells all libraries of the account that has deleted a source, and sees to each. */
+  /** Tells all libraries of the account of a deleted source, and withdraws the items in each. */
   async #tellLibraries(source_id: string): Promise<void> {
     const { actors, store } = this.#parts;
     const source = await orNull(actors.source(source_id).view(), 'NOT_FOUND');
@@ -93,7 +96,7 @@ export class SpeechWithdrawal {
     }
   }
 
-  /** Looks through all items of one kind: one whose conversation is gone is on no other list. */
+  /** Reads all items of one kind, since an item without a conversation is on no other list. */
   async #withdrawOf(
     library_id: string,
     { kind, next, evidence }: { kind: ItemKind; next: DeletedSpeech; evidence: EvidenceReader },
@@ -131,7 +134,7 @@ function spansIn(item: Items[ItemKind]): Span[] {
   return 'parts' in item ? item.parts : item.evidence;
 }
 
-/** Null where nothing is to be done. */
+/** Null if nothing is to be done. */
 async function forgottenOf(
   evidence: EvidenceReader,
   kind: ItemKind,

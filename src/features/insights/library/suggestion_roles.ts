@@ -12,8 +12,8 @@ import { readableTranscriptOf, type TranscriptReader } from '../../transcripts/t
 type RoleReader = TranscriptReader & { actors: Pick<Actors, 'stream' | 'library' | 'contacts'> };
 
 /**
- * Brings the roles of a stream's suggestions to who its speakers are now, with an event for each that changes. `conversation`:
- * the only one that is looked at.
+ * Updates the roles of a stream's suggestions to its present speakers, with an event for each change. `conversation`:
+ * the only one to update.
  */
 export async function refreshRoles(reader: RoleReader, stream_id: string, conversation?: number): Promise<void> {
   const { actors } = reader;
@@ -50,7 +50,7 @@ export async function refreshRoles(reader: RoleReader, stream_id: string, conver
 
 type ContactResolver = (contact_id: string) => Promise<string | null>;
 
-/** Who a contact of an account is today; null for one that is gone. Each is looked up once. */
+/** The present contact behind an id; null for a deleted one. Each is read once. */
 function contactResolver({ actors }: RoleReader, account_id: string): ContactResolver {
   const known = new Map<string, string | null>();
   return async (contact_id) => {

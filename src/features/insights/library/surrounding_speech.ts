@@ -17,8 +17,8 @@ import {
 import { countWords, type SpokenTurn, type TranscribedStream } from './conversation_boundaries.js';
 
 /**
- * Finds the speech around a part of a recording, as far as one turn follows another within five minutes: in the
- * recording itself, and in those of its source and session before and after it. An imported file stands alone.
+ * Finds the speech around a span while turns follow each other within five minutes: in the recording, and in earlier
+ * and later recordings of its source and session. An imported file stands alone.
  */
 
 const EXPIRED_SPANS_TOLD_MAX = 100; // ours: of one recording, of what retention removed; beyond it the nearest become one
@@ -26,7 +26,7 @@ const INSIGHT_PAGES_READ_MAX = 200; // ours: pages of transcripts that one look 
 const INSIGHT_STREAMS_READ_MAX = 200; // ours: neighbours of a recording that one look for conversations reads
 
 const GAP_MS = LIMITS.conversation_gap_ms;
-/** Of streams in which nothing was said, between two that may belong together. */
+/** The number of silent streams between two that may belong together. */
 const EMPTY_PASSED_MAX = 8;
 const STREAMS_STEP = 25;
 
@@ -35,13 +35,13 @@ export type StreamReader = TranscriptReader & {
   store: Pick<Store, 'list'>;
 };
 
-/** `expired`: where retention removed turns, in any of the recordings that were looked at. */
+/** `expired`: spans whose turns retention removed, in all recordings that were read. */
 export type SurroundingSpeech = { streams: TranscribedStream[]; session_id: string | null; expired: ExpiredPart[] };
 type ExpiredPart = { stream_id: string; start_ms: number; end_ms: number };
 
 /**
- * Null where the recording, its source or its transcript is gone. What a pipeline has heard for itself is looked at alone:
- * of other recordings it may have heard nothing.
+ * Null if the recording, its source or its transcript is gone. A pipeline output is searched alone, since the pipeline
+ * may not have heard other recordings.
  */
 export async function surroundingSpeech(
   reader: StreamReader,
@@ -94,7 +94,7 @@ function expiredParts(expired: ReadonlyMap<string, readonly Interval[]>): Expire
   );
 }
 
-/** The recorder session in which it was recorded; null for a device of one's own, and for an app. */
+/** The recorder session of the recording; null for a personal device and for an app. */
 async function sessionOf(
   { actors }: { actors: Pick<Actors, 'deviceSession'> },
   { recorder, account_id }: Pick<Stream, 'recorder' | 'account_id'>,
@@ -119,10 +119,12 @@ async function transcriptIn(
 }
 
 type Budget = { pages: number; streams: number };
-/** `expired`: by stream; grows. */
+/** `expired`: by stream; extended here. */
 type Around = { from_ms: number; to_ms: number; budget: Budget; expired: Map<string, Interval[]> };
 
-/** Turns from the last pause before this part to the first one after it, and what is known of what is not text yet. */
+/**
+ * The turns from the last pause before the span to the first one after it, and the audio there that is not text yet.
+ */
 async function stretchIn(
   reader: TranscriptReader,
   readable: ReadableTranscript,
@@ -181,7 +183,7 @@ function spoken(turns: readonly PageTurn[]): SpokenTurn[] {
   return turns.map(({ start_ms, end_ms, text }) => ({ start_ms, end_ms, words: countWords(text) }));
 }
 
-/** Where the turns begin and end, by the clock. */
+/** The start and end of the turns, by the clock. */
 function edgesOf(streams: readonly TranscribedStream[]): { from_ms: number; to_ms: number } | null {
   const all = streams.flatMap(({ captured_at_ms, turns }) =>
     turns.map(({ start_ms, end_ms }) => [captured_at_ms + start_ms, captured_at_ms + end_ms] as const),

@@ -13,8 +13,8 @@ import { isInsightJob } from './insight_jobs.js';
 import type { InsightServices } from './insight_services.js';
 
 /**
- * Jobs for workers of one's own: windows of recordings to transcribe, and conversations to look into.
- * docs/transcription.md, "Workers of your own"; docs/architecture.md, "Jobs".
+ * Jobs for outside workers: windows to transcribe and conversations to analyse. docs/transcription.md, "Workers of your
+ * own"; docs/architecture.md, "Jobs".
  */
 
 const OTHER_KIND = refuse('BAD_REQUEST', 'The job is of another kind.', {
@@ -26,7 +26,7 @@ type WorkerJobKind = (typeof WORKER_JOB_KINDS)[number];
 
 type JobView = z.infer<typeof windowJobShape> | z.infer<typeof insightJobShape>;
 
-/** Hands windows of recordings, then conversations, to a worker, for a time; at most `limit` together. */
+/** Claims windows, then conversations, for a worker; at most `limit` together. */
 export async function claimJobs(
   services: Pick<FeatureServices, 'blobs'> & { insights: InsightServices; transcription: TranscriptionJobs },
   { kinds, limit, lease_s }: { kinds: readonly WorkerJobKind[]; limit: number; lease_s: number },
@@ -40,7 +40,7 @@ export async function claimJobs(
   return [...(await windowJobViews(services, windows)), ...conversations.map(insightJobView)];
 }
 
-/** The chunks of a claimed window as one file, to send. */
+/** The chunks of a claimed window as one file. */
 export async function downloadJobAudio(
   services: Pick<FeatureServices, 'blobs'> & { transcription: TranscriptionJobs },
   job: string,
@@ -48,7 +48,7 @@ export async function downloadJobAudio(
   return joinedPart(services, await services.transcription.audioOf(job));
 }
 
-/** Gives a worker that is still at a job a longer lease. */
+/** Prolongs a worker's lease. */
 export async function prolongJob(
   services: Pick<FeatureServices, 'metrics'> & { insights: InsightServices; transcription: TranscriptionJobs },
   { job, claim, lease_s }: { job: string; claim: string; lease_s: number },
@@ -62,7 +62,7 @@ type JobResult = { claim: string } & (
   | ({ kind?: 'transcribe' | undefined } & Omit<TranscriptionResult, 'dropped'>)
 );
 
-/** Publishes what was said in a window, or what follows from a conversation. The same again gets the same answer. */
+/** Publishes the result of a window or conversation. A repetition gets the same answer. */
 export async function publishJob(
   services: Pick<FeatureServices, 'metrics'> & { insights: InsightServices; transcription: TranscriptionJobs },
   job: string,
@@ -81,7 +81,7 @@ export async function publishJob(
   }
 }
 
-/** Takes a worker's failure: whether the job comes once more, after a rest. */
+/** Records a worker's failure. Returns whether the job is tried again after a rest. */
 export async function failJob(
   services: Pick<FeatureServices, 'metrics'> & { insights: InsightServices; transcription: TranscriptionJobs },
   job: string,
@@ -93,7 +93,7 @@ export async function failJob(
   return failed;
 }
 
-/** The jobs of a job's kind, and what counts how they end. */
+/** The queue of a job's kind, and the counter of its outcomes. */
 function jobsOf(
   {
     insights,
@@ -120,7 +120,7 @@ function publish(
   return transcription.publish(job, { claim, digest, result: withLanguage(heard) });
 }
 
-/** A turn without a language of its own has that of the result. */
+/** A turn without a language has that of the result. */
 function withLanguage({ language: all, turns, ...rest }: Omit<TranscriptionResult, 'dropped'>): TranscriptionResult {
   return { ...rest, turns: turns.map((turn) => ({ ...turn, language: turn.language ?? all })) };
 }

@@ -10,7 +10,7 @@ import { listItems } from './insight_lists.js';
 import { InsightReader, viewEach } from './insight_reader.js';
 import { itemRevisions } from './insight_revisions.js';
 
-/** Conversations, into which recordings are divided. Rule K-008; docs/choices.md, "Insights". */
+/** Conversations in recordings. Rule K-008; docs/choices.md, "Insights". */
 
 const KIND = 'conversation';
 
@@ -58,7 +58,7 @@ export async function listConversationRevisions(
   return itemRevisions(services, { kind: KIND, found, reading, ...page }, (was) => reading.conversation(was));
 }
 
-/** Gives a conversation another title; no pipeline changes it any more. */
+/** Changes a conversation's title; no pipeline changes it any more. */
 export async function renameConversation(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -81,7 +81,7 @@ export async function deleteConversation(
   await services.actors.library(place.library_id).delete({ kind: KIND, number }, who.fences);
 }
 
-/** Which libraries a list reads, and which of their conversations pass. */
+/** The libraries of a list, and the filter of their conversations. */
 async function filterOf(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,

@@ -20,12 +20,12 @@ import { InsightReader, viewEach } from './insight_reader.js';
 import { conversationsOn, suggestionsOf, TASKS } from './stream_summary.js';
 import { withSuggestedTitles } from './stream_titles.js';
 
-/** A day of an account: what was recorded, decided and promised, and what is due. Rule K-186; docs/choices.md, "Insights". */
+/** A day of an account: recordings, decisions, promises, and what is due. Rule K-186; docs/choices.md, "Insights". */
 
 const NO_DAY = refuse('BAD_REQUEST', 'The day is none.', {
   details: [{ path: 'date', message: 'must be a day of the calendar, such as 2026-12-07' }],
 });
-/** So many times a list of suggestions is read on, to find what is due. */
+/** The number of pages of suggestions that are read to find those due. */
 const PAGES_LOOKED = 5;
 
 export const dayShape = z
@@ -56,7 +56,7 @@ export type DayView = z.infer<typeof dayShape>;
 type DayServices = Pick<FeatureServices, 'actors' | 'runtime' | 'store'>;
 type Bounds = { from_ms: number; until_ms: number };
 
-/** A day of the caller's own recordings; by the zone that is asked for, that of its profile, or UTC. */
+/** A day of the caller's own recordings, in the zone that is asked for, that of the profile, or UTC. */
 export async function readDay(
   services: DayServices,
   who: Principal,
@@ -86,8 +86,8 @@ export async function readDay(
 }
 
 /**
- * The recordings that began that day, or went on from the day before. Those with text are found by when they began, others
- * by when they were registered, which for what is recorded by an app or a device is the same.
+ * The recordings of a day: those that began on it, and those that went on from the day before. Recordings with text are
+ * found by their start, others by when they were registered.
  */
 async function recordingsOn(
   services: DayServices,
@@ -119,7 +119,7 @@ function isOn({ captured_at, end_ms, last_stored_at }: StreamView, { from_ms, un
   return began_ms < until_ms && (began_ms >= from_ms || ended_ms > from_ms);
 }
 
-/** Lists suggestions of these recordings that were said that day. */
+/** Lists suggestions of these recordings that were said on that day. */
 async function saidOn(
   services: DayServices,
   { account_id }: Principal,
@@ -139,7 +139,7 @@ async function saidOn(
   return [...said.values()];
 }
 
-/** Finds suggestions that are due that day, or were due before it and are not done. */
+/** Finds suggestions that are due on that day, and open ones that were due before. */
 async function dueOn(
   services: DayServices,
   who: Principal,
@@ -179,7 +179,7 @@ async function dueOn(
 
 type Dueness = 'due' | 'overdue';
 
-/** Null for what is neither, and for what is not wanted any more. */
+/** Null for any other suggestion, and for one that is dismissed or withdrawn. */
 function dueness(item: Suggestion, { date, bounds }: { date: string; bounds: Bounds }): Dueness | null {
   const { status, due_at_ms } = item;
   if (due_at_ms === null || status === 'withdrawn' || status === 'dismissed') return null;

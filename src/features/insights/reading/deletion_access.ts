@@ -7,7 +7,7 @@ const NOT_HOSTED = refuse(
   'This needs the permission debug:write, or insights:write for what came of a recorder session that the account hosted.',
 );
 
-/** Refuses unless the caller may delete what a run has made. */
+/** Refuses unless the caller may delete the results of a run. */
 export async function requireDeletionAccess(
   { actors }: Pick<FeatureServices, 'actors'>,
   { permissions, account_id }: Principal,

@@ -10,14 +10,14 @@ import { readableTranscript } from '../../transcripts/transcript_reading.js';
 import { EvidenceReader } from '../library/evidence_reader.js';
 
 /**
- * Who may do what with a library's items: as with streams, those who belong to its workspace read them, and whose
- * recordings they were made of, who alone changes them. docs/choices.md, "Insights".
+ * Access to a library's items. Members of its workspace read them, as they read streams; only the owner of the
+ * recordings changes them. docs/choices.md, "Insights".
  */
 
-/** Whose library it is, and of which workspace. */
+/** The account and workspace of the library. */
 export type LibraryPlace = { library_id: string; account_id: string; workspace_id: string };
 
-/** `is_forgotten`: people have deleted speech that it was made of, and what it was before is not read. */
+/** `is_forgotten`: people have deleted speech that it was made of, so its former values are not shown. */
 export type FoundItem<Kind extends ItemKind> = {
   place: LibraryPlace;
   number: number;
@@ -38,7 +38,7 @@ const TOO_MANY_RECORD = wrongWorkspace(
   `must be one in which at most ${LIMITS.workspace_libraries_max} accounts have recorded`,
 );
 
-/** An item that the caller may read; to anybody else it does not exist. */
+/** An item that the caller may read; NOT_FOUND otherwise. */
 export async function readableItem<Kind extends ItemKind>(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -61,7 +61,7 @@ export function evidenceReader(services: Pick<FeatureServices, 'actors' | 'runti
   return new EvidenceReader(services, (stream_id, of) => readableTranscript(services, who, stream_id, of));
 }
 
-/** An item as it may be read: without the speech that people have deleted; null where nothing of it is left. */
+/** An item without deleted speech; null if nothing of it is left. */
 export async function standingItem<Kind extends ItemKind, Found extends FoundItem<Kind>>(
   reader: EvidenceReader,
   kind: Kind,
@@ -72,7 +72,7 @@ export async function standingItem<Kind extends ItemKind, Found extends FoundIte
   return standing.is_forgotten ? { ...found, ...standing } : found;
 }
 
-/** The same, where the caller may change it. */
+/** An item that the caller may change. */
 export async function writableItem<Kind extends ItemKind>(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -89,7 +89,7 @@ export async function writableItem<Kind extends ItemKind>(
   return found;
 }
 
-/** Only its account sees what a pipeline made that is not the default one. */
+/** Only the account itself sees results of other pipelines than the default one. */
 function seesPipelineOutput(who: Principal, place: LibraryPlace, pipeline_id: string | null): boolean {
   return pipeline_id === null || (place.account_id === who.account_id && selectsPipelines(who));
 }
@@ -109,7 +109,7 @@ function isMember({ account }: Principal, workspace_id: string): boolean {
   return account.memberships.some((membership) => membership.workspace_id === workspace_id);
 }
 
-/** The libraries that a list reads: the caller's own, or those of all who record into a workspace. */
+/** The libraries of a list: the caller's own, or those of all accounts that record into a workspace. */
 export async function librariesOf(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,

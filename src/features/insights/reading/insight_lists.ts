@@ -8,11 +8,11 @@ import type { FoundItem, LibraryPlace } from './insight_access.js';
 import type { InsightReader } from './insight_reader.js';
 
 /**
- * Lists of many libraries' items, the newest change first: one order of all, by time and id, whichever library they lie
- * in. However much there is, a page reads from each library as much as it may show.
+ * Lists of items of many libraries, by time of change and id, the newest first. A page reads from each library at most
+ * as many items as it may show.
  */
 
-/** Before and behind the ids of all records. */
+/** Sorts before and behind all record ids. */
 const [FIRST, LAST] = ['', '~'];
 
 export type ListQuery<Kind extends ItemKind> = {
@@ -20,7 +20,7 @@ export type ListQuery<Kind extends ItemKind> = {
   libraries: readonly LibraryPlace[];
   limit: number;
   cursor: Position | undefined;
-  /** Whether it is narrow, so that many are to be looked at. */
+  /** Whether the filter passes few items, so that many are read at once. */
   narrow: boolean;
   passes: (row: FoundItem<Kind>) => Promise<boolean> | boolean;
   reading: Pick<InsightReader, 'standing'>;
@@ -28,7 +28,7 @@ export type ListQuery<Kind extends ItemKind> = {
 
 type ItemRow<Kind extends ItemKind> = FoundItem<Kind> & Position;
 
-/** A page; gives up, with its cursor, when it has looked at many and found few. */
+/** A page of a list. It ends early, with a cursor, after many items of which few pass. */
 export async function listItems<Kind extends ItemKind>(
   services: Pick<FeatureServices, 'actors'>,
   { kind, libraries, limit, cursor, narrow, passes, reading }: ListQuery<Kind>,
@@ -53,7 +53,7 @@ export async function listItems<Kind extends ItemKind>(
   }
 }
 
-/** The row as it may be read; null where it does not pass. What was said is looked up of those alone that pass otherwise. */
+/** The row as callers see it; null if it does not pass. Evidence is read only for rows that pass otherwise. */
 async function shownOf<Kind extends ItemKind>(
   row: ItemRow<Kind>,
   { kind, passes, reading }: Pick<ListQuery<Kind>, 'kind' | 'passes' | 'reading'>,
@@ -76,7 +76,7 @@ function firstOf<Kind extends ItemKind>(runs: LibraryWalk<Kind>[]): LibraryWalk<
   return first;
 }
 
-/** Reads the items of a library behind a place, as many at once as a page may need. */
+/** Reads the items of a library behind a place, as many as a page may need. */
 class LibraryWalk<Kind extends ItemKind> {
   readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #kind: Kind;
@@ -124,13 +124,13 @@ class LibraryWalk<Kind extends ItemKind> {
   }
 }
 
-/** Of one time, libraries come one after the other, whatever their items' ids look like. */
+/** At the same time, libraries come one after the other, by their ids. */
 function isBehind(one: ItemRow<ItemKind>, other: ItemRow<ItemKind>): boolean {
   const [own, others] = [one.place.library_id, other.place.library_id];
   return own === others ? one.number > other.number : own > others;
 }
 
-/** Where a library goes on after an item of any library. */
+/** The place in a library behind an item of any library. */
 function placeAfter(library_id: string, { order, member }: Position): { order: number; id: string } {
   const last = placeOfInsight(member);
   if (last?.library_id !== library_id) return { order, id: library_id < (last?.library_id ?? '') ? LAST : FIRST };

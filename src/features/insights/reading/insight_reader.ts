@@ -20,8 +20,8 @@ import { evidenceReader, type FoundItem, type LibraryPlace, standingItem } from 
 const iso = (ms: number) => new Date(ms).toISOString();
 
 /**
- * The views of insights for one request. Names and quotes are looked up when an item is shown; each transcript's pages
- * are read once, however many items rest on them.
+ * Views of insights for one request. Names and quotes are read when an item is shown, and each page of a transcript
+ * once.
  */
 export class InsightReader {
   readonly #services: Pick<FeatureServices, 'actors'>;
@@ -35,7 +35,7 @@ export class InsightReader {
     this.#reader = evidenceReader(services, who);
   }
 
-  /** Who a contact of an account is today; null for one that is gone. */
+  /** The present contact behind an id; null for a deleted one. */
   async contact(account_id: string, contact_id: string): Promise<{ id: string; name: string | null } | null> {
     const known = this.#contacts.get(account_id) ?? {};
     if (Object.hasOwn(known, contact_id)) return known[contact_id] ?? null;
@@ -44,7 +44,7 @@ export class InsightReader {
     return resolved.contacts[contact_id] ?? null;
   }
 
-  /** An item as it may be read: without the speech that people have deleted; null where nothing of it is left. */
+  /** An item without deleted speech; null if nothing of it is left. */
   standing<Kind extends ItemKind, Found extends FoundItem<Kind>>(kind: Kind, found: Found): Promise<Found | null> {
     return standingItem(this.#reader, kind, found);
   }
@@ -119,8 +119,8 @@ export class InsightReader {
   }
 
   /**
-   * Who spoke, each person once, who spoke most first. Who spoke in a recording that is deleted is left out. Contacts and
-   * their names are for whoever reads turns.
+   * The participants, each once, by talking time. Participants of deleted recordings are left out. Only callers who may
+   * read turns see contacts and names.
    */
   async participants(
     { account_id }: LibraryPlace,
@@ -150,7 +150,7 @@ export class InsightReader {
     return this.#who.permissions.includes('turns:read');
   }
 
-  /** The fields of all kinds about how an item came about. */
+  /** The fields that all kinds share: evidence, times, engine. */
   #made(place: LibraryPlace, item: Conversation | Memory | Suggestion) {
     const { session_id, revision, protected_fields, created_at_ms, updated_at_ms } = item;
     return {
@@ -164,7 +164,7 @@ export class InsightReader {
     };
   }
 
-  /** Whoever shares a workspace has no contacts of others. */
+  /** Other members of a shared workspace see no contacts. */
   async #shownContact({ account_id }: LibraryPlace, contact_id: string | null): Promise<{ id: string | null }> {
     if (contact_id === null || account_id !== this.#who.account_id) return { id: null };
     const contact = await this.contact(account_id, contact_id);
@@ -180,7 +180,7 @@ export class InsightReader {
     return found;
   }
 
-  /** The name of who says the first turn. */
+  /** The name of the speaker of the first turn. */
   async #speakerOf({ readable, turns }: SpokenEvidence): Promise<string | null> {
     const [first] = turns;
     const held = readable === null || first === undefined ? null : contactOf(readable.speakers, first.turn);
@@ -208,7 +208,7 @@ export class InsightReader {
   }
 }
 
-/** Views of rows, made one after the other: those of one recording read its transcript's pages once. */
+/** Makes views one after the other, so that those of one recording read its pages once. */
 export async function viewEach<Row, View>(rows: readonly Row[], viewOf: (row: Row) => Promise<View>): Promise<View[]> {
   const views: View[] = [];
   for (const row of rows) {

@@ -6,7 +6,7 @@ import type { RevisionView } from '../library/insight_shapes.js';
 import type { FoundItem } from './insight_access.js';
 import type { InsightReader } from './insight_reader.js';
 
-/** Lists the revisions of an item, the newest first; so few are kept that all are read at once. */
+/** Lists the revisions of an item, the newest first, on one page. */
 export async function itemRevisions<Kind extends ItemKind, View>(
   { actors }: Pick<FeatureServices, 'actors'>,
   query: PageQuery & { kind: Kind; found: FoundItem<Kind>; reading: InsightReader },

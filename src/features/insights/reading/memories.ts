@@ -18,7 +18,7 @@ import { userTextStems } from './user_text_stems.js';
 const KIND = 'memory';
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 
-/** `contact_id`: about whom. */
+/** `contact_id`: the person whom it is about. */
 export type MemoriesQuery = {
   kind?: Memory['kind'] | undefined;
   contact_id?: string | undefined;
@@ -104,7 +104,7 @@ export async function deleteMemory(
   await services.actors.library(place.library_id).delete({ kind: KIND, number }, who.fences);
 }
 
-/** Which libraries a list reads, and which of their memories pass. */
+/** The libraries of a list, and the filter of their memories. */
 async function filterOf(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,

@@ -5,7 +5,7 @@ import { transcriberOf } from '../../transcripts/engines/choose_engine.js';
 import type { TranscriptionJobs } from '../../transcripts/transcription_jobs.js';
 import type { InsightServices } from '../library/insight_services.js';
 
-/** Whether something is still to be made of recordings: text, or what is made of it. */
+/** Whether transcripts or insights of recordings are still to be made. */
 export async function isProcessingPending(
   services: Pick<FeatureServices, 'actors'> & {
     insights: InsightServices;

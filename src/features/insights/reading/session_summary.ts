@@ -108,7 +108,7 @@ function placed<Kind extends ItemKind>(
   return items.filter(({ item }) => item.pipeline_id === pipeline_id).map((one) => ({ place, ...one }));
 }
 
-/** Their fields that the caller may read. */
+/** The members that the caller may read. */
 async function standing<Kind extends ItemKind>(
   reading: InsightReader,
   kind: Kind,
@@ -122,7 +122,7 @@ async function standing<Kind extends ItemKind>(
   return found;
 }
 
-/** Lists the streams that the recorder recorded: those of its source that were registered under it. */
+/** Lists the streams of a recorder session: those of its source that were registered under it. */
 async function streamsOf(
   { actors, store }: Pick<FeatureServices, 'actors' | 'store'>,
   session: DeviceSession,

@@ -26,7 +26,7 @@ import { isProcessingPending } from './pending_processing.js';
 /** The summary of a recording, for its owner. Rule K-184; docs/choices.md, "Insights". */
 
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only its owner reads what came of a recording.');
-/** The kinds of suggestions that somebody is to do. */
+/** The kinds of suggestions that are tasks. */
 export const TASKS: ReadonlySet<SuggestionView['kind']> = new Set(['task', 'follow_up', 'reminder']);
 
 const told = {
@@ -78,7 +78,7 @@ type SummaryServices = Pick<FeatureServices, 'actors' | 'runtime'> & {
   transcription: TranscriptionJobs;
 };
 
-/** Reads what came of a recording of the caller's. */
+/** Reads the summary of a recording of the caller. */
 export async function streamSummary(
   services: SummaryServices,
   who: Principal,
@@ -116,7 +116,7 @@ export async function streamSummary(
   };
 }
 
-/** Of the newest run of each conversation there, the last one that failed. */
+/** The last failure among the newest runs of the conversations there. */
 async function failureOn(
   { actors, insights }: Pick<FeatureServices, 'actors'> & { insights: InsightServices },
   { place, stream_id }: { place: LibraryPlace; stream_id: string },
@@ -136,7 +136,7 @@ function toldBy(view: ConversationView | undefined) {
 
 type OnStream = { place: LibraryPlace; stream_id: string; reading: InsightReader };
 
-/** The conversations that lie in a recording, as they may be read, in its order. */
+/** The conversations of a recording, as callers see them, in its order. */
 export async function conversationsOn(
   services: Pick<FeatureServices, 'actors'>,
   { place, stream_id, reading }: OnStream,
@@ -179,7 +179,7 @@ async function standing<Kind extends ItemKind>(
   return found;
 }
 
-/** Who spoke in this recording. */
+/** The speakers of this recording. */
 function participantsOn(rows: FoundItem<'conversation'>[], stream_id: string, reading: InsightReader) {
   const [first] = rows;
   if (first === undefined) return Promise.resolve([]);

@@ -13,12 +13,15 @@ import { cleanText } from '../engines/clean_text.js';
 import type { EvidenceReader } from '../library/evidence_reader.js';
 import { evidenceReader, type FoundItem, standingItem } from './insight_access.js';
 
-/** Titles and first lines of recordings, which their conversations suggest, and lists of them. Rules K-185 and K-240; docs/choices.md, "Insights". */
+/**
+ * Titles and first lines of recordings, taken from their conversations, and lists of recordings by them. Rules K-185
+ * and K-240; docs/choices.md, "Insights".
+ */
 
 const FIRST_LINE_CHARS_MAX = 200; // ours: of a recording, in a list
 
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
-/** Pages of ten minutes in which the first words are looked for. */
+/** The number of pages of a transcript in which the first words are looked for. */
 const PAGES_LOOKED = 3;
 
 const NEEDED = ['turns:read', 'insights:read'] as const;
@@ -26,7 +29,7 @@ const NEEDED = ['turns:read', 'insights:read'] as const;
 const NO_TRANSCRIPTS = refuse('FORBIDDEN', 'Recordings of a contact need the permission turns:read.');
 const UNTITLED = { title_suggested: null, first_line: null };
 
-/** Streams with what their conversations suggest; nulls for whoever may not read that. */
+/** Streams with their suggested titles and first lines; nulls for callers who may not read these. */
 export async function withSuggestedTitles(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -47,13 +50,10 @@ export async function withSuggestedTitles(
   );
 }
 
-/** Details of a stream that a list shows when it is asked to. */
+/** Details of a stream that a list shows on request. */
 export type StreamDetail = 'title_suggested' | 'speakers';
 
-/**
- * `from`, `to`: when it began. `q`: a part of its title, or of the one that its conversations suggest. `contact_id`: who
- * speaks in it.
- */
+/** `from`, `to`: bounds of its start. `q`: a part of its own or suggested title. `contact_id`: a speaker. */
 type FoundStreamsQuery = StreamQuery & {
   from?: string | undefined;
   to?: string | undefined;
@@ -61,7 +61,7 @@ type FoundStreamsQuery = StreamQuery & {
   include: readonly StreamDetail[];
 };
 
-/** A page of streams that pass, newest first. It may be short where few of many do. */
+/** A page of streams that pass, newest first. It may be short if few of many pass. */
 export async function findStreams(
   services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'>,
   who: Principal,
@@ -83,7 +83,7 @@ export async function findStreams(
   }
 }
 
-/** A stream with what else is to be shown of it. */
+/** A stream with the details that were requested. */
 export async function withDetails(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -94,7 +94,7 @@ export async function withDetails(
   return include.includes('speakers') ? withSpeakers(services, who, titled) : titled;
 }
 
-/** Those of a page that pass, with what is to be shown of them. The cheapest filters come first. */
+/** The streams of a page that pass, with their details. The cheapest filters come first. */
 async function passing(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -138,7 +138,7 @@ async function ownStreams(
   return streams.filter((_, at) => owners[at]?.account_id === account_id);
 }
 
-/** The longest conversation of each stream that has one: one question for each of the account's libraries. */
+/** The longest conversation of each stream, read with one message for each library. */
 async function longestOn(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
@@ -170,7 +170,7 @@ async function suggestedBy(
   return { title_suggested: title, first_line: told ?? firstSentence(await firstWords(services, reader, stream.id)) };
 }
 
-/** The first turn of a recording; null where nothing was said soon. */
+/** The first turn of a recording; null if nothing was said soon. */
 async function firstWords(
   services: TranscriptReader,
   reader: EvidenceReader,

@@ -17,7 +17,7 @@ import { InsightReader, viewEach } from './insight_reader.js';
 import { itemRevisions } from './insight_revisions.js';
 import { userTextStems } from './user_text_stems.js';
 
-/** Suggestions: what recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
+/** Suggestions: tasks, reminders, decisions and questions from recordings. Rule K-010; docs/choices.md, "Insights". */
 
 const KIND = 'suggestion';
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
@@ -30,7 +30,7 @@ const NO_SPAN = refuse('BAD_REQUEST', 'said_to must lie behind said_from.', {
 });
 const APART = refuse('CONFLICT', 'Suggestions of two workspaces can not be grouped.');
 
-/** `due_before` is ISO 8601. `contact_id`: who is to do it, or has asked for it. */
+/** `due_before` is ISO 8601. `contact_id`: the owner or requester. */
 export type SuggestionsQuery = {
   status?: Suggestion['status'] | undefined;
   group_id?: string | undefined;
@@ -40,9 +40,9 @@ export type SuggestionsQuery = {
   due_before?: string | undefined;
   pipeline_id?: string | undefined;
   kind?: Suggestion['kind'] | undefined;
-  /** On which it rests. */
+  /** The recording that it rests on. */
   stream_id?: string | undefined;
-  /** Who is to do it: a contact, or `me` for the account's own. */
+  /** The owner: a contact, or `me` for the account's own person. */
   owner?: string | undefined;
   /** When the first of it was said, in ISO 8601. */
   said_from?: string | undefined;
@@ -123,7 +123,7 @@ type SuggestionEdit = {
 };
 type RolesEdit = { [Name in keyof Roles]?: string | null | undefined };
 
-/** Changes what is named of a suggestion. CONFLICT where `state_version` is not the present one. */
+/** Changes the members that a request names. CONFLICT if `state_version` is not the present one. */
 export async function editSuggestion(
   services: Pick<FeatureServices, 'actors' | 'keys' | 'runtime'>,
   who: Principal,
@@ -141,7 +141,7 @@ export async function editSuggestion(
   return reading.suggestion({ ...found, item: answer.item });
 }
 
-/** A day is due at its noon: by the zone of the account's profile, or the clocks where it was said. */
+/** A day is due at its noon, in the zone of the profile or by the clocks of the recording. */
 async function dueOf(
   services: Pick<FeatureServices, 'actors'>,
   { place: { account_id }, item }: FoundItem<'suggestion'>,
@@ -154,7 +154,7 @@ async function dueOf(
   return { due_at_ms: noonOf(due_date, clock), due_date };
 }
 
-/** Says whether what was said bears a suggestion. CONFLICT where `state_version` is not the present one. */
+/** Records whether the speech supports a suggestion. CONFLICT if `state_version` is not the present one. */
 export async function reviewSuggestion(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -169,7 +169,7 @@ export async function reviewSuggestion(
   );
 }
 
-/** Adds what a person thinks of a suggestion. */
+/** Adds a person's feedback to a suggestion. */
 export async function giveFeedback(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -210,7 +210,7 @@ function feedbackView(
   return { id: `${suggestion_id}.${number}`, rating, comment, created_at: new Date(created_at_ms).toISOString() };
 }
 
-/** Which libraries a list reads, and which of their suggestions pass. */
+/** The libraries of a list, and the filter of their suggestions. */
 async function filterOf(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,
@@ -259,7 +259,7 @@ async function filterOf(
   };
 }
 
-/** Undefined where none is asked for, null for an account whose own contact nobody has named. */
+/** Undefined if no owner is asked for; null if `me` is asked for and the account has no own person. */
 async function ownerOf(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
@@ -273,7 +273,7 @@ async function ownerOf(
   return contact.id;
 }
 
-/** Throws BAD_REQUEST where nothing can lie between the two. */
+/** Throws BAD_REQUEST if nothing can lie between the two. */
 function within({ said_from, said_to }: Pick<SuggestionsQuery, 'said_from' | 'said_to'>): (at_ms: number) => boolean {
   const from_ms = said_from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(said_from);
   const to_ms = said_to === undefined ? Number.POSITIVE_INFINITY : Date.parse(said_to);
@@ -281,7 +281,7 @@ function within({ said_from, said_to }: Pick<SuggestionsQuery, 'said_from' | 'sa
   return (at_ms) => at_ms >= from_ms && at_ms < to_ms;
 }
 
-/** Changes a suggestion of the caller's, and shows it. */
+/** Changes a suggestion of the caller, and returns it. */
 async function changed(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -293,7 +293,7 @@ async function changed(
   return reading.suggestion({ ...found, item: answer.item });
 }
 
-/** Contacts as they are today; one that is not the caller's does not exist. */
+/** The present contacts behind these ids; NOT_FOUND for one of another account. */
 async function rolesOf(
   reading: InsightReader,
   { account_id }: Principal,
@@ -311,7 +311,7 @@ async function rolesOf(
   return found;
 }
 
-/** Suggestions of the caller's that lie in one library, and their numbers there. */
+/** The numbers of suggestions that lie in one library of the caller. */
 async function inOneLibrary(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,

@@ -3,10 +3,7 @@ import type { Principal } from '../../../access/principal.js';
 import type { FeatureServices } from '../../services.js';
 import { stemsOf } from '../engines/stems.js';
 
-/**
- * The stems of a person's text, for comparison with the results of runs: in the language that the account is
- * transcribed in.
- */
+/** The stems of a person's text, for comparison with results of runs, in the language of the account's transcripts. */
 export async function userTextStems<Text extends string | undefined>(
   { actors, keys }: Pick<FeatureServices, 'actors' | 'keys'>,
   { account_id }: Principal,
