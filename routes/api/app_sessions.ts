@@ -13,7 +13,7 @@ import {
 } from '../../src/features/accounts/app_sessions.js';
 import { accountRoute, openRoute, type Route } from '../rows.js';
 
-/** Sign-in by emailed code, and sessions of our own apps. docs/rules.md, "Sign-in and sessions". */
+/** Sign-in by emailed code, and sessions of first-party apps. docs/rules.md, "Sign-in and sessions". */
 
 const SIX_DIGITS = 'must be six digits';
 const CAPTCHA_TOKEN = 'Where a CAPTCHA is configured: the token that its widget gave.';

@@ -18,7 +18,7 @@ import {
 import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** Who may have everything at once: the person, in an app of ours. */
+/** Only a person in a first-party app may export everything at once. */
 const OWN = { credential: 'app', permission: ['account:manage'], own_apps: true } as const;
 
 /** All of an account's data as one archive. docs/export.md. */

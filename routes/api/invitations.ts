@@ -11,7 +11,7 @@ import {
 import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** Invitations as the person whom they are addressed to has them. docs/rules.md, "Workspaces and retention". */
+/** Invitations, for the person to whom they are addressed. docs/rules.md, "Workspaces and retention". */
 export const INVITATION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',

@@ -36,7 +36,7 @@ export const LIVE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Null where none was. Throws BAD_REQUEST. */
+/** Null without the header. Throws BAD_REQUEST. */
 function revisionSeen({ headers }: FastifyRequest): number | null {
   const id = headers['last-event-id'];
   if (id === undefined || id === '') return null;
@@ -45,7 +45,7 @@ function revisionSeen({ headers }: FastifyRequest): number | null {
   throw new Refused(refuse('BAD_REQUEST', `The header Last-Event-ID ${REVISION_RULE}.`, { details }));
 }
 
-/** Who the credential of a request stands for by now. Throws Refused where it may not do this any more. */
+/** The present caller behind a request's credential. Throws Refused once the credential no longer holds. */
 async function callerNow(services: AccessDeps, request: FastifyRequest): Promise<Principal> {
   const who = await principalOf(services, request, 'rest');
   const refusal = accountDeleted(who.account) ?? accessRefusal(who, ACCESS);

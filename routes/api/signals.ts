@@ -17,7 +17,7 @@ import { WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** Encoded before others get their turn; four megabytes at once would hold up everybody for 50 ms. */
+/** The number of signals that are encoded without a pause; four megabytes at once would delay everybody for 50 ms. */
 const CHARS_AT_ONCE = 128 * 1024;
 
 /** Signals on a stream's timeline. docs/rules.md, "Stream signals". */
@@ -65,7 +65,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** A page of signals as JSON, with payloads as they were sent; made a piece at a time. */
+/** A page of signals as JSON, with payloads as they were sent, in pieces. */
 async function jsonOf({ items, cursor }: Page<SignalView>): Promise<JsonBytes> {
   const pieces: Buffer[] = [];
   let text = '{"items":[';

@@ -6,7 +6,7 @@ export function listShape<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ items: z.array(item), cursor: z.string().nullable() });
 }
 
-/** Gives as much of a route's list, as tools show it, as fits into an answer. */
+/** The page of a route's list that fits into an answer of a tool. */
 export function listed<Item, View>(
   limit: number,
   list: (limit: number) => Promise<{ items: Item[]; cursor: string | null }>,

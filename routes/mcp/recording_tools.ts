@@ -21,7 +21,7 @@ import {
   streamShape,
 } from './views.js';
 
-/** Of lists that are short. */
+/** The page length of lists that are short for most accounts. */
 const PAGE = LIMITS.list_limit_default;
 
 /** Recordings, without their audio, and what records them. */

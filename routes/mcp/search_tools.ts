@@ -13,7 +13,7 @@ import { from, limit, to, workspace_id } from './tool_arguments.js';
 import { speakerOf } from './views.js';
 
 const KINDS = ['turn', 'suggestion'] as const;
-/** Where each sort of hit has its address in the API. */
+/** The API path of each kind of hit. */
 const PATHS = {
   turn: '/turns',
   suggestion: '/suggestions',
@@ -21,7 +21,7 @@ const PATHS = {
   memory: '/memories',
 } as const;
 
-/** The first four are what connectors that know `search` and `fetch` alone expect. */
+/** Connectors that know only `search` and `fetch` expect the first four. */
 const hitShape = z.strictObject({
   id,
   title: z.string(),
@@ -47,7 +47,7 @@ const passageShape = z.strictObject({
 });
 
 const recalledShape = z.strictObject({ items: z.array(passageShape), left_out: count, period_relaxed: z.boolean() });
-/** Of a passage in the short text of a result. */
+/** The number of characters of a passage in a result's short text. */
 const OUTLINE_CHARS = 300;
 const ASK_RECALL = 'Nothing has all of these words. For a question call recall, which also finds what bears on it.';
 

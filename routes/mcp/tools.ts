@@ -40,10 +40,7 @@ export const MCP_LATER_SCOPES: readonly Permission[] = PERMISSIONS.filter((permi
   TOOLS.some(({ permission: one_of = [], all_of = [] }) => [...one_of, ...all_of].includes(permission)),
 );
 
-/**
- * The permissions that a tool always needs. Where one of several suffices, none is asked for; developers ask by
- * themselves.
- */
+/** The permissions that a tool always needs. A tool with alternatives asks for none. */
 function demandOf({ permission = [], all_of = [], recall, developer }: Tool): readonly Permission[] {
   if (developer) return [];
   const ways = [...permission.map((one) => [one]), ...(recall === true ? [RECALL] : [])];

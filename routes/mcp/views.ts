@@ -56,7 +56,7 @@ export function turnOf(turn: TurnView): z.infer<typeof toolTurnShape> {
   };
 }
 
-/** The contact's name, or else that by which the recording tells speakers apart. */
+/** The contact's name, or else the speaker's label in the recording. */
 export function speakerOf({ speaker_name, speaker }: Pick<TurnView, 'speaker_name' | 'speaker'>): string | null {
   return speaker_name ?? speaker;
 }
@@ -121,7 +121,7 @@ export const toolMemoryShape = z.strictObject({
   evidence: z.array(toolEvidenceShape),
 });
 
-/** Of what rests on recordings: one request asks each recording once when its timeline begins. */
+/** Times of items: one request reads the start of each recording once. */
 export class InsightViews {
   readonly #services: Services;
   readonly #begins_ms = new Map<string, number | null>();
@@ -250,7 +250,7 @@ export const sessionShape = z.strictObject({
   ended_at: moment.nullable(),
 });
 
-/** Without the join code: who reads lists need not let others in. */
+/** Without the join code, so that readers of lists cannot let others in. */
 export function sessionOf(session: RecorderSessionView, account_id: string): z.infer<typeof sessionShape> {
   const { id: session_id, status, host_account_id, workspace_id, source_id, started_at, ended_at } = session;
   const is_host = host_account_id === account_id;

@@ -21,7 +21,7 @@ import { openRoute, type Route } from '../rows.js';
 import type { Services } from '../services.js';
 import { pressEmail, signInForm } from './sign_in.js';
 
-/** The browser's way in. docs/rules.md, "OAuth: browser sign-in". */
+/** Authorization in the browser. docs/rules.md, "OAuth: browser sign-in". */
 
 const authorizationQuery = z.object({
   client_id: z.string().describe('Who asks.'),
@@ -86,7 +86,10 @@ export const AUTHORIZE_ROUTES: readonly Route[] = [
 
 type BegunSignIn = { goal: Goal } & Awaited<ReturnType<typeof beginSignIn>>;
 
-/** Begins the sign-in that an address asks for; where none is needed, or the request is wrong, that is answered. */
+/**
+ * Begins the sign-in that an authorization request asks for. A request that needs none, or is wrong, is answered at
+ * once.
+ */
 async function begin(
   services: Services,
   request: FastifyRequest,

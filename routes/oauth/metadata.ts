@@ -139,7 +139,9 @@ export const metadataRoutes = (mcp_scopes: readonly Permission[]): readonly Rout
   }),
 ];
 
-/** Where clients look for a document about `/mcp`: some put its path behind the well-known one, some before it. */
+/**
+ * The paths at which clients look for metadata of `/mcp`: some put its path after the well-known one, some before it.
+ */
 function ofMcp(path: string): string[] {
   return [path + MCP_PATH, path + MCP_PATH_WITH_SLASH, MCP_PATH + path];
 }
@@ -150,7 +152,7 @@ function protectedBy(iss: string) {
 
 type Metadata<Shape extends z.ZodType> = {
   path: string;
-  /** Absent where another path of the same is in the reference. */
+  /** Absent if another path of the same document is in the reference. */
   summary?: string;
   answer: Shape;
   write: (iss: string, call: Call<null, undefined, undefined>) => Promise<z.input<Shape>>;
@@ -164,7 +166,7 @@ function metadataAt<Shape extends z.ZodType>(
   return paths.map((path, at) => metadata<Shape>({ path, ...row, ...(at === 0 && { summary }) } as Metadata<Shape>));
 }
 
-/** A document for everybody, from any web page, that may be kept for a while. */
+/** A public document, for every web page, that may be cached for a while. */
 function metadata<Shape extends z.ZodType>({ answer, write, ...row }: Metadata<Shape>): Route {
   return openRoute({
     method: 'GET',

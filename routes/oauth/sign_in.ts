@@ -111,7 +111,7 @@ const ACTIONS = new Map<string, (context: SignInContext, body: SignInForm) => Pr
   ['leave', pressDeny],
 ]);
 
-/** Has a code sent to the address that was typed. */
+/** Sends a code to the address that was typed. */
 export async function pressEmail(context: SignInContext, body: SignInForm): Promise<Answer> {
   const { services, request } = context;
   const typed = emailAddress.safeParse(body.email ?? '');
@@ -157,7 +157,7 @@ function codeProblemPath({ sign_in, id }: OpenSignIn, problem: 'digits' | 'wrong
   return `${signInPath(sign_in.goal, id)}?problem=${problem}`;
 }
 
-/** The problem that the code page shows, unless it is out of date. */
+/** The problem that the code page shows, unless the state has moved on. */
 function codeProblem({ step, wrong }: OpenSignIn['sign_in'], problem: string | undefined): string | null {
   if (step.at !== 'code') return null;
   if (problem === 'digits') return 'Enter the six digits of the code.';
@@ -166,7 +166,7 @@ function codeProblem({ step, wrong }: OpenSignIn['sign_in'], problem: string | u
   return `That code is wrong or has expired. You can try ${left === 1 ? 'once' : `${left} times`} more.`;
 }
 
-/** After a form: back to the client, or on to the page, where all is said, else to the page of the present step. */
+/** After a form: redirects to the client, or to the page of the present step. */
 function nextPage({ services, reply }: SignInContext, open: OpenSignIn): FastifyReply {
   const next = nextOf(services, open);
   switch (next.to) {
@@ -179,7 +179,7 @@ function nextPage({ services, reply }: SignInContext, open: OpenSignIn): Fastify
   }
 }
 
-/** Where mails are that nobody sends; null where they are sent. */
+/** Where unsent mails are printed; null if mails are sent. */
 function keptMail({ settings, development }: Services): { inbox_url: string | null } | null {
   return settings.smtp_url === null ? { inbox_url: development()?.inbox_url ?? null } : null;
 }

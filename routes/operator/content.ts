@@ -1,10 +1,7 @@
 import { contentShape, readContentForStaff } from '../../src/features/insights/context/content_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
 
-/**
- * Health of content processing: who makes text and suggestions of recordings, how that goes, and what is removed.
- * Without any text.
- */
+/** The health of transcripts and insights: engines, workers, recent outcomes, and removals; without any text. */
 export const STAFF_CONTENT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',

@@ -7,7 +7,7 @@ import { operatorRoute, type Route } from '../rows.js';
 
 const MINUTE_MS = 60_000;
 
-/** Devices as the processes on this machine have seen them; what they are is on their own pages. */
+/** Devices as the processes on this machine have seen them; their state is on their own pages. */
 export const SEEN_DEVICE_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',

@@ -17,7 +17,7 @@ import { listedStreamShape, listStreamsForStaff } from '../../src/features/recor
 import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 
-/** Accounts and devices as staff look for them, and what belongs to an account. */
+/** Accounts and devices, as staff search for them, and what belongs to an account. */
 
 const FIND_CHARS_MAX = 300;
 const MINUTE_MS = 60_000;

@@ -199,7 +199,7 @@ async function candidatesFor(services: Services, text: string): Promise<Address[
   return KINDS.filter((one) => runtime.homeOf(one) === 'hash').map((one) => ({ kind: one, id: text }));
 }
 
-/** Ids of parts lead to what they are a part of. */
+/** Ids of parts link to the entity that they belong to. */
 function candidatesOfId(id: string): Address[] {
   const owners: Address[] = [
     { kind: 'stream', id: streamOfChunk(id)?.stream_id ?? '' },
@@ -209,7 +209,7 @@ function candidatesOfId(id: string): Address[] {
   return [...KINDS.map((kind) => ({ kind, id })), ...owners.filter((owner) => owner.id !== '')];
 }
 
-/** One that is quarantined is there, whatever is wrong with it. */
+/** A quarantined entity is shown, whatever its fault. */
 async function isThere({ runtime }: Services, address: Address): Promise<boolean> {
   try {
     return (await runtime.stored(address)) !== null;
@@ -260,7 +260,7 @@ function versionsOf<One extends { version: number }>(recent: readonly One[]): On
 
 type StoredView =
   | { is: 'absent' }
-  /** Nothing is left but what says so. */
+  /** The header is left; the state has ended. */
   | { is: 'ended'; version: number }
   | { is: 'kept'; version: number; bytes: number; state: unknown }
   | { is: 'unusable'; reason: string };

@@ -43,7 +43,7 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
     handler: ({ services, params }) => endGrant(services, params.account, params.id),
   }),
 
-  /** All of them at once, with the browser sessions. */
+  /** Ends all grants at once, with the browser sessions. */
   operatorRoute({
     method: 'DELETE',
     path: '/ops/accounts/:account/grants',
@@ -66,7 +66,7 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
         .array(z.unknown(), 'must be a list of grants')
         .min(1, 'must hold a grant')
         .max(LIMITS.import_rows_max, `must hold at most ${LIMITS.import_rows_max} grants`),
-      /** Says what would be wrong, and changes nothing. */
+      /** Reports what would be wrong, without a change. */
       dry_run: z.boolean('must be true or false').optional(),
     }),
     answer: z.strictObject({ results: z.array(importResultShape).describe('What came of each, in their order.') }),

@@ -3,7 +3,7 @@ import { no_cursor } from '../../src/access/response_schemas.js';
 import { importJobShape, importsUnderWay } from '../../src/features/recordings/imports.js';
 import { operatorRoute, type Route } from '../rows.js';
 
-/** Audio files that become recordings, as jobs. */
+/** Imports as jobs. */
 export const STAFF_IMPORT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',

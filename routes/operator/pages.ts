@@ -109,7 +109,7 @@ async function signIn(
   return sendSignIn(reply, { to, problem: 'This is not the operator token.' });
 }
 
-/** Where the sign-in leads to: one of our own pages, whatever the address says. */
+/** The page after sign-in: always one of this server's own, whatever the address says. */
 function ownAddress(wanted: string | undefined): string {
   const base = 'http://operator';
   if (wanted === undefined || !URL.canParse(wanted, base)) return HEALTH;
