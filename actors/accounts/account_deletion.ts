@@ -206,7 +206,7 @@ function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): Do
   };
 }
 
-/** Nothing needs to be paused in a workspace that keeps everything for ever. */
+/** Tells the retention sweep; a workspace that keeps everything for ever has none. */
 function retentionTold(state: Account): Effect[] {
   return keepsForEver(state.private_workspace.retention) ? [] : [tellRetention(state)];
 }

@@ -304,7 +304,7 @@ function changed(next: Exports, { self, now_ms }: Facts): { next: Exports | null
   }
 }
 
-/** The difference made by an export that began or ended. */
+/** The time at which an export expires or is forgotten; infinite before it has ended. */
 function overAt({ stage, created_at_ms }: Export): number {
   if (stage.status === 'ready') return stage.expires_at_ms;
   const is_over = stage.status === 'failed' || stage.status === 'expired';

@@ -322,8 +322,8 @@ function countedUnder(networks: string[], network: string): string {
 }
 
 /**
- * A prefix of the keys of counts, so that no name, not even `constructor` or `__proto__`, finds a property of every
- * object.
+ * The key of a network's counts. By its prefix no name, not even `constructor` or `__proto__`, is a property that every
+ * object has.
  */
 function networkKey(network: string): string {
   return `network ${network}`;

@@ -243,7 +243,7 @@ function revised(pipeline: Pipeline, { now_ms }: Facts): Pipeline {
   return { ...pipeline, revision: pipeline.revision + 1, updated_at_ms: now_ms };
 }
 
-/** The settings of a pipeline, with name and description. */
+/** The name and settings of a pipeline after a request. */
 function settled(
   pipeline: Pipeline,
   { name, transcription, insights }: PipelineTerms,
@@ -265,7 +265,7 @@ function present<T extends object>(some: T): { [Name in keyof T]: Exclude<T[Name
   return Object.fromEntries(Object.entries(some).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Compares plain values whose members are always in the same order. */
+/** The names of the fields that differ. Values are plain, and their members always in the same order. */
 function changedFields(before: object, after: object): string[] {
   const old = before as Record<string, unknown>;
   const isSame = (one: unknown, other: unknown) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
@@ -304,7 +304,7 @@ function putItem(id: string, value: ContextItem): Effect {
   return { effect: 'put_record', collection: ITEMS, id, value, order: value.created_at_ms };
 }
 
-/** The record id of an item: fixed width, so that ids sort as numbers. */
+/** The record id of a revision: fixed width, so that ids sort as numbers. */
 function revisionKey(revision: number): string {
   return revision.toString(16).padStart(8, '0');
 }

@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import type { Facts, Read, RecordQuery } from '../actor.js';
 import { type ItemKind, type Items, insightKey, type Span, type Suggestion } from './library_state.js';
 
-/** The reply where a library has no such item. */
+/** The reply if a library has no such item. */
 export const NO_ITEM_HERE = refuse('NOT_FOUND', 'There is nothing with this id.');
 
 const NO_ITEM: Readonly<Record<ItemKind, Refusal>> = {

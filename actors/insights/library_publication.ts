@@ -29,7 +29,7 @@ type InsightPublication = {
   token: string;
   digest: string;
   engine: string | null;
-  /** Why the result of another engine is not published instead. */
+  /** Why the pipeline's engine made no result, if another engine made this one: the code of its failure. */
   failure?: string | undefined;
   result: CheckedInsights;
 };

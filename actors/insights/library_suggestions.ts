@@ -181,7 +181,7 @@ function several(numbers: number[], facts: Facts): Grouped[] | Refusal {
   return all;
 }
 
-/** Whether suggestions are together already. */
+/** The group that all these suggestions are in; null if there is none. */
 function commonGroup(all: Grouped[]): number | null {
   const [first] = all;
   const group = first?.item.group ?? null;

@@ -32,7 +32,7 @@ type AddedKey = {
   expected_newest_kid: string | null;
 };
 
-/** The id of the present key. */
+/** The id of the only entity of this kind. */
 export const SIGNING_KEYS_ID = 'oauth';
 
 /** Beyond a token's validity, for clocks and for processes that have not read the successor yet. */

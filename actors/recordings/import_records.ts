@@ -66,7 +66,7 @@ export function withOpen(state: Imports, item: OpenImport): Imports {
   return { ...state, open: state.open.map((one) => (one.id === item.id ? item : one)) };
 }
 
-/** Pieces to remove: those that have arrived, and one that may be arriving. */
+/** Ends an open import: its pieces are to be removed, those that have arrived and one that may be arriving. */
 export function withoutOpen(state: Imports, item: Import): Imports {
   const pieces = Math.ceil(Math.min(receivedBytes(item) + 1, item.size_bytes) / LIMITS.import_piece_bytes);
   return {

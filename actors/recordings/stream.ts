@@ -124,7 +124,7 @@ type NewStream = Pick<
 > &
   Partial<Pick<Stream, 'utc_offset_min' | 'imported'>>;
 
-/** A new stream, with only the fields that every stream has. */
+/** The fields with which every stream begins. */
 const EMPTY = {
   status: 'kept' as const,
   utc_offset_min: null,

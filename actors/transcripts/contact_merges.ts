@@ -197,7 +197,7 @@ function announce(state: Contacts, ids: string[], facts: Facts): { state: Contac
   return { state: next, effects };
 }
 
-/** The worker that announces changes has them until this time, and prolongs it as it goes on. */
+/** Gives the worker that announces changes more time, within which no other worker takes them. */
 export function hold({ held, ...state }: Contacts, { self, now_ms }: Facts): { next: Contacts; effects: Effect[] } {
   if (state.announcing.length === 0)
     return { next: state, effects: [{ ...announcing(self), effect: 'remove_from_index' }] };

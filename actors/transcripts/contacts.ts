@@ -89,16 +89,16 @@ export const contacts = defineActor<Contacts>()({
       }),
     },
 
-    /**
-     * The present contacts behind these ids: a merged contact is the one that it was merged into, a deleted one is
-     * null.
-     */
     /** The contact that is the account's own person. */
     own: {
       reads: true,
       decide: (state, _: unknown) => ({ reply: { contact_id: state?.self_id ?? null } }),
     },
 
+    /**
+     * The present contacts behind these ids: a merged contact is the one that it was merged into, a deleted one is
+     * null.
+     */
     resolve: {
       reads: true,
       records: ({ ids }: { ids: string[] }) =>

@@ -38,7 +38,7 @@ export const transcript = defineActor<Transcript>()({
     /** Gives the transcript's revision; 0 where there is no transcript. */
     revision: { reads: true, decide: (state) => ({ reply: { revision: state?.revision ?? 0 } }) },
 
-    /** A page of pages. */
+    /** A run of pages, with the revision that they are of. */
     pages: {
       records: ({ range }: { range: RangeQuery }) => [{ collection: 'pages', range }],
       decide(state, _: { range: RangeQuery }, facts) {

@@ -45,7 +45,7 @@ function troubleOf(state: Endpoint): Trouble | null {
   }
 }
 
-/** When the failures that opened the circuit began. */
+/** Since when an endpoint is unhealthy: by its failures, or by its status. */
 function sinceMs({ standing }: Endpoint, trouble: Trouble, failing_since_ms: number): number {
   return trouble === 'circuit_open' || trouble === 'failing' ? failing_since_ms : standing.since_ms;
 }

@@ -81,7 +81,7 @@ export function retentionApplied(cutoffs: Cutoffs, counts: Counts) {
 }
 
 /**
- * When a workspace is swept next. Each workspace has its own minute of the hour, so that they are not swept all at
+ * When a workspace is swept next. Each workspace has its own moment of every hour, so that they are not swept all at
  * once.
  */
 export function nextSweepAt(workspace_id: string, now_ms: number): number {

@@ -36,6 +36,7 @@ async function uploadKills(t: Test, { chunks, devices, chunks_per_request, kill_
   /** `stream SHA-256` of acknowledged chunks. */
   const acknowledged = new Set<string>();
   let is_over = false;
+  let kills = 0;
 
   /** A device with a stream, whose requests are sent until they are answered. */
   const sender = async () => {
@@ -74,13 +75,12 @@ async function uploadKills(t: Test, { chunks, devices, chunks_per_request, kill_
       }
     };
     const sendAll = async () => {
-      while (!is_over && acknowledged.size < chunks) await send();
+      while (!is_over && (acknowledged.size < chunks || kills === 0)) await send();
     };
     await Promise.all(Array.from({ length: AT_ONCE }, sendAll));
   };
 
   const sending = Promise.all(Array.from({ length: devices }, sender));
-  let kills = 0;
   const killing = (async () => {
     while (!is_over) {
       const before = acknowledged.size;

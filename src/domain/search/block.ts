@@ -34,8 +34,8 @@ const BUCKETS = 256;
 const BUCKET_BYTES = 2;
 const MANY_LANGUAGES = 1;
 const HAS_BUCKETS = 2;
-/** The length of postings that marks of two bytes can point into. */
 const LONG_POSTINGS = 4;
+/** The length of postings that marks of two bytes can point into. */
 const SHORT_POSTINGS_MAX = 2 ** 16;
 const MS_HIGH = 2 ** 32;
 

@@ -24,7 +24,7 @@ export type OtherTerm = { term: number; variant: Exclude<Variant, typeof NOT_THE
 /** A searched word. */
 export class QueryWord {
   readonly term: number;
-  /** A word that matches the same at any time. */
+  /** Equal for words that match alike at any time. */
   readonly key: string;
   /** Terms of its sound; none if it is matched by its letters alone. */
   readonly sounds: readonly number[];

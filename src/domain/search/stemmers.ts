@@ -47,7 +47,7 @@ const NAMES = [...new Set([DEFAULT, ...Object.values(LANGUAGES)])];
 /** Each is loaded when it is first needed: most servers hear few languages. */
 const STEMMERS = new PureMemo(2 * NAMES.length, stemmerNamed);
 
-/** The stemmer of a language by its BCP 47 tag; null for an unknown language. */
+/** The stemmer of a language. `language`: a BCP 47 tag; null if unknown. */
 export function stemmerOf(language: string | null): Stemmer {
   const first = (language ?? 'en').split('-')[0]?.toLowerCase() ?? '';
   return STEMMERS.of(Object.hasOwn(LANGUAGES, first) ? (LANGUAGES[first] as string) : DEFAULT);

@@ -46,7 +46,7 @@ const LATIN = /^[\p{Script=Latin}\p{M}']+$/u;
 const HANGUL = /\p{Script=Hangul}/u;
 const DOTLESS_I = /ı/g;
 /**
- * The numbers of first letters by which longer words are found while somebody types them. Each costs room in blocks.
+ * The number of first letters by which longer words are found while somebody types them. Each such number costs room in blocks.
  */
 const BEGINNING_LETTERS = 4;
 const DIGIT = /^\d/;

@@ -2,12 +2,12 @@
  * Runs a task one at a time, on request. Requests during a run share the next run: the present one may have passed what
  * fell due since it began.
  */
-export class SerialTask<Found> {
-  readonly #begin: () => Promise<Found>;
-  #present: Promise<Found> | null = null;
-  #next: Promise<Found> | null = null;
+export class SerialTask<Result> {
+  readonly #begin: () => Promise<Result>;
+  #present: Promise<Result> | null = null;
+  #next: Promise<Result> | null = null;
 
-  constructor(begin: () => Promise<Found>) {
+  constructor(begin: () => Promise<Result>) {
     this.#begin = begin;
   }
 
@@ -20,8 +20,8 @@ export class SerialTask<Found> {
     return this.#present !== null;
   }
 
-  /** Finds all that is due at the time of the call. */
-  runOnce(): Promise<Found> {
+  /** Runs once, from the time of the call on. */
+  runOnce(): Promise<Result> {
     if (this.#present === null) return this.#beginOne();
     const start = () => {
       this.#next = null;
@@ -31,7 +31,7 @@ export class SerialTask<Found> {
     return this.#next;
   }
 
-  #beginOne(): Promise<Found> {
+  #beginOne(): Promise<Result> {
     const present = this.#begin().finally(() => {
       this.#present = null;
     });

@@ -15,6 +15,7 @@ export function eventRetention(deps: EventRetentionDeps): DueWorker {
     ...({ queue: 'event_logs', every_ms: 10 * 60_000, at_once: 1 } as const),
     complaint: 'old events of an account could not be swept',
   };
+  // An account's log is due by the time of its oldest event, so once that is past its retention.
   return DueWorker.of({ ...deps, now: () => keptFrom() - 1 }, work, async ({ partition, name: account_id }) => {
     await store.trimEvents({ partition, account_id }, keptFrom());
   });
