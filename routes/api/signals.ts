@@ -17,7 +17,7 @@ import { WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** The number of signals that are encoded without a pause; four megabytes at once would delay everybody for 50 ms. */
+/** The number of characters that are encoded without a pause; four megabytes at once would delay everybody for 50 ms. */
 const CHARS_AT_ONCE = 128 * 1024;
 
 /** Signals on a stream's timeline. docs/rules.md, "Stream signals". */

@@ -209,7 +209,7 @@ function candidatesOfId(id: string): Address[] {
   return [...KINDS.map((kind) => ({ kind, id })), ...owners.filter((owner) => owner.id !== '')];
 }
 
-/** A quarantined entity is shown, whatever its fault. */
+/** Whether an entity exists. A quarantined one does, whatever its fault. */
 async function isThere({ runtime }: Services, address: Address): Promise<boolean> {
   try {
     return (await runtime.stored(address)) !== null;

@@ -108,7 +108,7 @@ function placed<Kind extends ItemKind>(
   return items.filter(({ item }) => item.pipeline_id === pipeline_id).map((one) => ({ place, ...one }));
 }
 
-/** The members that the caller may read. */
+/** The items as the caller may read them. */
 async function standing<Kind extends ItemKind>(
   reading: InsightReader,
   kind: Kind,
