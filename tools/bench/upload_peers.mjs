@@ -1,5 +1,5 @@
 /** Peers of uploads, over the same TLS, and the bytes that lie in their folders afterwards. */
-import { mkdtempSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openFolderBlobStore } from '../../dist/src/engine/blobs/folder_blob_store.js';
@@ -86,8 +86,9 @@ export async function blobBytes(folder) {
   let bytes = 0;
   for await (const key of blobs.list()) bytes += (await blobs.open(key, { end: -1 })).size_bytes;
   await blobs.close();
+  // Large chunks have files of their own, and no segment.
   const segments = join(folder, 'segments');
-  for (const file of readdirSync(segments)) {
+  for (const file of existsSync(segments) ? readdirSync(segments) : []) {
     const segment = await open(join(segments, file));
     await scanSegment(segment.fd, ({ header }) => {
       if (!header.is_erased) bytes += header.size_bytes;

@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { partitionOfId } from '../../../dist/src/domain/ids.js';
-import { keysOf } from '../../../dist/src/engine/store/partitions.js';
 import { clientLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
 import { rawGets } from '../raw_get.mjs';
@@ -17,15 +15,16 @@ export async function run(options) {
   try {
     const spool = await startSpool(folder);
     stops.push(() => spool.stop());
-    const { app, session } = await spool.signIn('bench@spool.example');
+    const { app } = await spool.signIn('bench@spool.example');
     for (let made = 1; made < EVENTS; made++) await app.ask('PATCH', '/me', { name: `name ${made}` });
-    const account_id = session.user.id;
     const me = await app.send('GET', '/me');
-    const log_key = keysOf(partitionOfId(account_id)).log(account_id);
+    const poll = '/events?limit=100&after=0';
+    const { items: events } = await app.ask('GET', poll);
+    verify('events of Spool', events.length, EVENTS);
     const peer = await startProgram('bare_reads', {
       body: me.body.toString(),
       socket_path: spool.socket_path,
-      log_key,
+      events,
     });
     stops.push(() => peer.stop());
     const headers = { Authorization: `Bearer ${app.access_token}` };
@@ -37,8 +36,6 @@ export async function run(options) {
     const ours = (path) => variant(spool.ports.public, path, spool.cpuMs);
     // The poll's peer uses the same Redis, whose time counts for both.
     const redis_pids = [peer.pid, spool.program.ready.redis_pid];
-    const poll = '/events?limit=100&after=0';
-    verify('events of Spool', (await app.ask('GET', poll)).items.length, EVENTS);
     const answer = await fetch(`http://127.0.0.1:${peer.ready.port}/events`);
     verify('events of the peer', (await answer.json()).data.items.length, EVENTS);
 
