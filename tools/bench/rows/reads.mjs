@@ -19,12 +19,12 @@ export async function run(options) {
     for (let made = 1; made < EVENTS; made++) await app.ask('PATCH', '/me', { name: `name ${made}` });
     const me = await app.send('GET', '/me');
     const poll = '/events?limit=100&after=0';
-    const { items: events } = await app.ask('GET', poll);
-    verify('events of Spool', events.length, EVENTS);
+    const { items: recorded } = await app.ask('GET', poll);
+    verify('events of Spool', recorded.length, EVENTS);
     const peer = await startProgram('bare_reads', {
       body: me.body.toString(),
       socket_path: spool.socket_path,
-      events,
+      events: recorded,
     });
     stops.push(() => peer.stop());
     const headers = { Authorization: `Bearer ${app.access_token}` };
