@@ -28,6 +28,7 @@ const { values, positionals } = readCommandLine({
       says: 'accounts among which sign-ins are measured',
     },
     chunks: { value: 'N', default: '1000000', whole: true, min: 1, says: 'chunks of the long stream' },
+    engine: { value: 'URL', says: 'the row meetings is of a model there, which speaks POST /chat/completions' },
     profile: { value: 'FOLDER', says: 'also write CPU profiles of the measured servers there; they then run slower' },
   },
   notes: [`Rows:\n${tableText(rows)}`],

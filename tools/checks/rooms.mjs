@@ -20,6 +20,7 @@ const FEATURE_ORDER = [
   'workspaces',
   'recordings',
   'transcripts',
+  'insights/learned',
   'insights/engines',
   'insights/library',
   'insights/reading',

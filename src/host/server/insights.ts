@@ -2,6 +2,8 @@ import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { closeEngines } from '../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { insightEngines, insightHosts, insightMakerOf } from '../../features/insights/engines/choose.js';
+import { Extractive } from '../../features/insights/engines/extractive.js';
+import { readTalkModel, TALK_MODEL } from '../../features/insights/learned/talk_model.js';
 import { InsightJobs } from '../../features/insights/library/insight_jobs.js';
 import type { InsightServices } from '../../features/insights/library/insight_services.js';
 import { insightsWorker } from '../../features/insights/library/insights_worker.js';
@@ -40,9 +42,10 @@ export function openInsights(
   { store, actors, runtime, clock, keys, poll, metrics, further }: OpenInsightsDeps,
 ) {
   const { now } = clock;
-  const jobs = new InsightJobs({ store, actors, runtime, keys, poll, metrics, log, now });
+  const built_in = new Extractive(readTalkModel(TALK_MODEL));
+  const jobs = new InsightJobs({ store, actors, runtime, keys, poll, metrics, log, now, built_in });
   const { by } = insightMakerOf(settings);
-  const engines = insightEngines(settings, further, now);
+  const engines = insightEngines(settings, further, { now, built_in });
   const at_once = settings.content_at_once;
   shutdown.add(() => closeEngines(engines));
   const worker = engines.size === 0 ? null : insightsWorker({ jobs, engines, metrics, log, at_once });

@@ -27,28 +27,33 @@ async function until(what, read) {
   throw new Error(`${what}: not within ${WAIT_MS_MAX} ms`);
 }
 
-/** Gives what the server made of it, in the form that score.mjs reads. */
-export async function feed(spool, conversation) {
+/** An account without recordings, as the app makes one. `time_zone`: of the browser. */
+export async function accountFor(spool, name, time_zone) {
+  const { app } = await spool.signIn(`${name}@spool.example`);
+  const { id } = await ask(app, 'GET', '/me');
+  const tools = { enabled: true };
+  await spool.operator.ask('PUT', `/ops/accounts/${id}/entitlements/developer.tools`, tools);
+  await ask(app, 'PATCH', '/profile', { revision: 0, time_zone });
+  return app;
+}
+
+/** Records a conversation at its time, which must not be before that of another one. Gives the stream and its contacts. */
+export async function heard(spool, app, conversation) {
   const captured_ms = Date.parse(conversation.captured_at);
   const now_ms = Date.parse((await spool.operator.advanceClock(1)).now);
   if (captured_ms > now_ms) await spool.operator.advanceClock(captured_ms - now_ms);
-  const { app } = await spool.signIn(`${conversation.id}@spool.example`);
-  const { id: account_id } = await ask(app, 'GET', '/me');
-  const tools = { enabled: true };
-  await spool.operator.ask('PUT', `/ops/accounts/${account_id}/entitlements/developer.tools`, tools);
-  // As the app does with the zone of the browser.
-  await ask(app, 'PATCH', '/profile', { revision: 0, time_zone: conversation.time_zone });
   const stream_id = await record(app, { conversation, captured_at: new Date(captured_ms).toISOString() });
   const contacts = {};
   for (const [letter, name] of Object.entries(conversation.speakers))
     contacts[letter] = (await ask(app, 'POST', '/contacts', { name, is_self: Object.keys(contacts).length === 0 })).id;
   await nameSpeakers(app, { conversation, stream_id, contacts });
-  await until('a conversation', async () =>
-    (await allOf(app, '/conversations')).some(({ title, summary }) => title ?? summary),
-  );
   await spool.operator.advanceClock(OVER_MS);
+  await until('insights', async () => {
+    const { state } = await ask(app, 'GET', `/audio/streams/${stream_id}/summary`);
+    return state !== 'pending';
+  });
   await delay(QUIET_MS);
-  return await made(app, { conversation, contacts });
+  return { stream_id, contacts };
 }
 
 async function record(app, { conversation, captured_at }) {
@@ -90,28 +95,35 @@ async function nameSpeakers(app, { conversation, stream_id, contacts }) {
   }
 }
 
-async function made(app, { conversation, contacts }) {
+/** What the server made of the only conversation of an account, in the form that the scorer reads. */
+export async function made(app, { conversation, stream_id, contacts }) {
   const lengthOf = ({ started_at, ended_at }) => Date.parse(ended_at) - Date.parse(started_at);
   const [longest] = (await allOf(app, '/conversations')).sort((a, b) => lengthOf(b) - lengthOf(a));
   const names = new Map(Object.entries(contacts).map(([letter, id]) => [id, conversation.speakers[letter]]));
   const ownerOf = ({ owner_contact_id: id }) => (id === null ? null : (names.get(id) ?? 'somebody else'));
   const suggestions = (await allOf(app, '/suggestions')).filter(({ status }) => status === 'open').reverse();
-  const recall = [];
-  for (const { q: query } of conversation.questions) {
-    const body = { query, time_zone: conversation.time_zone, limit: PASSAGES };
-    const { items } = await ask(app, 'POST', '/recall', body);
-    const spans = (item) => (item.turns.length > 0 ? item.turns : [item]);
-    recall.push({ q: query, results: items.map((item) => turnsIn(conversation, spans(item))) });
-  }
   return {
     title: longest?.title ?? null,
     summary: longest?.summary ?? null,
-    recall,
+    recall: await recalled(app, { conversation, stream_id }),
     suggestions: suggestions.map(({ kind, text, due_at, roles, evidence }) => ({
       ...{ kind, text, due_at, owner: ownerOf(roles) },
       turns: turnsIn(conversation, evidence),
     })),
   };
+}
+
+/** For each question the passages, as turns of this conversation: none for a passage of another one. */
+export async function recalled(app, { conversation, stream_id }) {
+  const recall = [];
+  for (const { q: query } of conversation.questions) {
+    const body = { query, time_zone: conversation.time_zone, limit: PASSAGES };
+    const { items } = await ask(app, 'POST', '/recall', body);
+    const spans = (item) => (item.turns.length > 0 ? item.turns : [item]);
+    const turnsOf = (item) => (item.stream_id === stream_id ? turnsIn(conversation, spans(item)) : []);
+    recall.push({ q: query, results: items.map(turnsOf) });
+  }
+  return recall;
 }
 
 async function allOf(app, path) {

@@ -1,7 +1,6 @@
 import { EXTRACTIVE_ENGINE, OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
 import type { EnginesFile } from '../../transcripts/engines/engines_file.js';
 import { Chat } from './chat.js';
-import { Extractive } from './extractive.js';
 import type { InsightEngine } from './insight_engine.js';
 
 type InsightMakerSettings = {
@@ -26,16 +25,16 @@ export function insightMakerOf({ content_worker, insights, insights_url }: Insig
 export function insightEngines(
   settings: InsightMakerSettings,
   further: EnginesFile['insights'],
-  now: () => number,
+  { now, built_in }: { now: () => number; built_in: InsightEngine },
 ): Map<string, InsightEngine> {
   const { insights_url: url, insights_key: key, insights_model: model } = settings;
   const { by } = insightMakerOf(settings);
   if (by !== 'server' && by !== 'built_in') return new Map();
-  const own = url === null ? new Extractive() : new Chat({ url, key, model, now });
+  const own = url === null ? built_in : new Chat({ url, key, model, now });
   const named = Object.entries(further).map(([name, server]): [string, InsightEngine] => {
     return [name, new Chat({ url: server.url, key: server.key ?? null, model: server.model ?? null, now })];
   });
-  return new Map<string, InsightEngine>([...named, [OPERATORS_ENGINE, own], [EXTRACTIVE_ENGINE, new Extractive()]]);
+  return new Map<string, InsightEngine>([...named, [OPERATORS_ENGINE, own], [EXTRACTIVE_ENGINE, built_in]]);
 }
 
 /** Hosts that text of conversations may go to. */

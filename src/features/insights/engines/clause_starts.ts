@@ -43,6 +43,14 @@ const CONDITIONS = new Set(['if', 'when', 'once', 'unless', 'while']);
 const CONDITION_WORDS_MAX = 9;
 /** A clause has at least so many words. */
 const CLAUSE_WORDS_MIN = 2;
+/** A clause of more words is divided where one may begin, into parts of at least so many. */
+const CLAUSE_WORDS_MAX = 26;
+const PART_WORDS_MIN = 5;
+const PART_BEGINS = new Set(
+  `and but so or then because also plus oh okay right i we he she they you it's that's there's i'm i've it the what which who`.split(
+    ' ',
+  ),
+);
 
 type ClauseWord = { word: string; from: number };
 /** Where the clause so far begins. */
@@ -72,11 +80,24 @@ export function splitClauses(text: string, names: ReadonlySet<string>): [number,
     if (!startsClause(words, at, { since, names }) && !namesSomebody(words, at, names)) continue;
     // A condition and what follows from it are one sentence.
     if (hasCondition(words, since, at)) continue;
-    const { from } = words[at] as ClauseWord;
-    starts.push(from);
+    starts.push(at);
     since = at;
   }
-  return starts.map((from, at) => [from, starts[at + 1] ?? text.length]);
+  const parts = starts.flatMap((from, at) => partsOf(words, from, starts[at + 1] ?? words.length));
+  const places = parts.map((at) => words[at]?.from ?? 0);
+  return places.map((from, at) => [from, places[at + 1] ?? text.length]);
+}
+
+/** Where a clause begins, and where it is divided if it is too long: at the word nearest its middle that may begin one. */
+function partsOf(words: readonly ClauseWord[], from: number, to: number): number[] {
+  if (to - from <= CLAUSE_WORDS_MAX) return [from];
+  const middle = (from + to) / 2;
+  let best: number | null = null;
+  for (let at = from + PART_WORDS_MIN; at <= to - PART_WORDS_MIN; at++) {
+    const begins = PART_BEGINS.has(words[at]?.word ?? '') && !GOVERNING.has(words[at - 1]?.word ?? '');
+    if (begins && (best === null || Math.abs(at - middle) < Math.abs(best - middle))) best = at;
+  }
+  return best === null ? [from] : [...partsOf(words, from, best), ...partsOf(words, best, to)];
 }
 
 /** Whether the clause so far is a condition, and the one that begins is the first after it. */

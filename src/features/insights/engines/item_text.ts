@@ -29,7 +29,8 @@ const LIGHT = new Set(
   yours he him his she her hers they them their who what which when where why how to of in on at by for from with into about up off out as not no yes will would can could
   shall should may might must let's lets i'll i'd i'm i've we'll we'd we're you'll he's she's it's that's there's they'll don't doesn't going go get got take make give have put do
   just also still really very too again please okay ok now one ones thing things something someone somebody everything all some any right well good sure need needs want
-  today tomorrow tonight morning afternoon evening week day first say said know think see leave ready`.split(/\s+/),
+  today tomorrow tonight morning afternoon evening week day first say said know think see leave ready yeah yep yup aye sure agreed deal idea fine great perfect lovely grand done sounds works
+  thanks thank cheers alright course indeed exactly noted settled carried um uh`.split(/\s+/),
 );
 
 /** Words by which somebody knows what a sentence is about. */

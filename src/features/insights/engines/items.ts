@@ -1,108 +1,138 @@
 import { LIMITS } from '../../../domain/limits.js';
 import type { Slices } from '../../../engine/time/slices.js';
-import { DecisionFinder } from './decision_items.js';
-import { Dialogue } from './dialogue.js';
-import { addDueIn, addSaid, type FoundItem } from './found_item.js';
+import { hashedRow } from '../learned/feature_bag.js';
+import { answersOf } from '../learned/hashed_model.js';
+import { type Chances, chosenItems, type ItemKind, type ItemPlace } from '../learned/item_finder.js';
+import { SAID_BEFORE_MAX, saidFeatures } from '../learned/said_ranking.js';
+import type { TalkModel } from '../learned/talk_model.js';
 import type { InsightInput } from './insight_input.js';
 import { matterStems, shownSentence } from './item_text.js';
-import { OpenQuestionFinder } from './open_question_items.js';
-import { ReminderFinder } from './reminder_items.js';
+import { itemWords } from './item_words.js';
+import { OFFERS, taskOwner } from './owners.js';
 import type { Sentence } from './sentences.js';
 import { SpokenDates } from './spoken_dates.js';
+import type { SpokenTalk, SpokenUnit } from './spoken_units.js';
 import type { NewSuggestion } from './suggestion_changes.js';
-import { TodoFinder } from './todo_items.js';
 
-/** Suggestions made of the sentences that promise, ask, decide, leave open and remind. */
+/** Suggestions: what the finder found, as a sentence, with who is to do it and when it is due. */
 
 /** Two items that share so much of what they are about are one. */
 const SAME_MATTER_MIN = 0.8;
+/** How often a word of an item is said at most, on average. */
+const REPEATED_MAX = 3;
 /** So many sentences before, a time of the same day may have been said. */
 const TIME_SENTENCES = 3;
+const FOLLOW_UP =
+  /\b(?:get back to|come back to (?:you|them|him|her)|follow(?:ing)? up|report back|let (?:you|them|him|her|everybody|everyone) know|keep (?:you|them) posted|check back|circle back|chase)\b/i;
 
 type ItemsInput = Pick<InsightInput, 'people' | 'suggestion_kinds' | 'time_zone'>;
+type Heard = { talk: SpokenTalk; sentences: readonly Sentence[]; chances: Chances };
+/** The sentence with which it became an item, and those that say what it is. */
+type SaidItem = ItemPlace & { own: Sentence; said: Sentence; context: Sentence | null };
 
 export async function itemsIn(
-  sentences: readonly Sentence[],
+  heard: Heard,
   input: ItemsInput,
+  model: TalkModel,
   slices: Slices,
 ): Promise<NewSuggestion[]> {
-  const dialogue = new Dialogue(input.people);
   const dates = new SpokenDates(input.time_zone);
-  for (const sentence of sentences) {
-    if (dialogue.add(sentence).said !== '') dates.read(sentence);
+  for (const sentence of heard.sentences) {
+    dates.read(sentence);
     await slices.pause();
   }
-  const todo = new TodoFinder(dialogue, dates);
-  const finders = [
-    todo,
-    new ReminderFinder(dialogue, dates),
-    new DecisionFinder(dialogue, dates),
-    new OpenQuestionFinder(dialogue),
-  ];
-  for (const sentence of dialogue.sentences) {
-    for (const finder of finders) finder.look(sentence);
+  const kept: NewSuggestion[] = [];
+  for (const place of chosenItems(heard.chances, model.items.bounds)) {
+    if (kept.length >= LIMITS.suggestions_per_result_max) break;
+    const item = suggestionOf({ ...place, ...saidOf(place, heard.talk, model) }, heard, { input, dates });
     await slices.pause();
+    if (item === null) continue;
+    const same = kept.find((one) => isSameMatter(one, item));
+    if (same === undefined) kept.push(item);
+    else repeat(same, item);
   }
-  const found = finders.flatMap(({ items }) => items).filter(({ kind }) => input.suggestion_kinds.includes(kind));
-  const items: FoundItem[] = [];
-  for (const item of found.sort((a, b) => a.place - b.place)) {
-    if (items.length >= LIMITS.suggestions_per_result_max) break;
-    if (!isDecided(item, found)) addDistinct(items, item);
-    await slices.pause();
-  }
-  return items.map((item) => suggestionOf(item, { dates, dialogue }));
+  return kept;
 }
 
-const GROUP = {
-  task: 'todo',
-  follow_up: 'todo',
-  reminder: 'todo',
-  decision: 'decision',
-  question: 'question',
-} as const;
-
-/** "We'll take the train" is no task where it is a decision. */
-function isDecided({ kind, text, place }: FoundItem, found: readonly FoundItem[]): boolean {
-  if (kind !== 'task' || !/^we\b/i.test(text)) return false;
-  return found.some((other) => other.kind === 'decision' && other.place === place);
-}
-
-/** Adds an item, or what is said of one that there is already to that one. */
-function addDistinct(kept: FoundItem[], item: FoundItem): void {
-  const same = kept.find((one) => GROUP[one.kind] === GROUP[item.kind] && isSameMatter(one, item));
-  if (same === undefined) {
-    kept.push(item);
-    return;
-  }
+/** What is said again says when it is due, and by whom, where it was not said before. */
+function repeat(same: NewSuggestion, item: NewSuggestion): void {
   same.owner ??= item.owner;
-  addSaid(same, item.said);
-  addDueIn(same, item.due_in, { first: false });
+  if (same.due_at === null && same.due_date === null)
+    Object.assign(same, { due_at: item.due_at, due_date: item.due_date });
+  same.evidence = [...(same.evidence ?? []), ...(item.evidence ?? [])].slice(0, LIMITS.evidence_spans_max);
 }
 
-function isSameMatter(one: FoundItem, other: FoundItem): boolean {
-  if (one.kind === other.kind && one.place === other.place) return true;
-  const is_shared = one.said.some((sentence) => other.said.includes(sentence));
-  if (is_shared && one.kind === other.kind && one.owner === other.owner && one.text === other.text) return true;
-  if ((one.kind === 'reminder') !== (other.kind === 'reminder')) return one.text === other.text;
+/** The sentence that says what an item is about, and one before it that may say what its pronouns mean. */
+function saidOf(place: ItemPlace, talk: SpokenTalk, { said, words }: TalkModel): Omit<SaidItem, keyof ItemPlace> {
+  const ranked: { sentence: Sentence; worth: number }[] = [];
+  for (let distance = 0; distance <= Math.min(SAID_BEFORE_MAX, place.at); distance++) {
+    const { sentences } = talk.utterances[place.at - distance] as SpokenUnit;
+    for (const [at, sentence] of sentences.entries()) {
+      const is_last = at === sentences.length - 1;
+      const bag = saidFeatures({ ...place, distance, text: sentence.text, is_last }, talk, words);
+      ranked.push({ sentence, worth: answersOf(said, hashedRow(bag, said.bits, null))[0] ?? 0 });
+    }
+  }
+  ranked.sort((a, b) => b.worth - a.worth);
+  const { sentences } = talk.utterances[place.at] as SpokenUnit;
+  const best = ranked[0]?.sentence as Sentence;
+  const offer = place.kind === 'task' ? sentences.find(({ text }) => OFFERS.test(text.toLowerCase())) : undefined;
+  const own = offer ?? ranked.find(({ sentence }) => sentences.includes(sentence))?.sentence ?? best;
+  const context = ranked.find(({ sentence }) => sentence.place < best.place && matterStems(sentence.text).size > 1);
+  return { own, said: best, context: context?.sentence ?? null };
+}
+
+function suggestionOf(
+  { kind, at, own, said, context }: SaidItem,
+  { talk, sentences }: Heard,
+  { input, dates }: { input: ItemsInput; dates: SpokenDates },
+): NewSuggestion | null {
+  const names = input.people.flatMap(({ name }) => (name ?? '').split(/\s+/)).filter((name) => name !== '');
+  const { plain, parts } = itemWords({ kind, own, said, context }, names);
+  if (!namesMatter(plain)) return null;
+  const shown_kind = kind === 'task' && FOLLOW_UP.test(plain) ? 'follow_up' : kind;
+  if (!input.suggestion_kinds.includes(shown_kind)) return null;
+  const is_task = kind === 'task';
+  const owner = is_task ? taskOwner(own, said, input.people) : null;
+  const beside = (talk.utterances[at] as SpokenUnit).sentences.filter((one) => !parts.includes(one));
+  const between = sentences.slice(said.place + 1, own.place);
+  const due_in = [...(kind === 'reminder' ? [said, own] : [own, said]), ...beside, ...between];
+  const due =
+    kind === 'question'
+      ? null
+      : dates.due(due_in, sentences.slice(Math.max(0, said.place - TIME_SENTENCES), said.place));
+  const requester = is_task && said.speaker !== owner && own !== said ? said.speaker : null;
+  const evidence = [...parts, ...beside].sort((a, b) => a.place - b.place).flatMap((one) => one.evidence);
+  return {
+    op: 'new',
+    kind: shown_kind,
+    text: shownSentence(plain, names),
+    due_at: due?.due_at ?? null,
+    due_date: due?.due_date ?? null,
+    owner,
+    requester,
+    evidence: distinct(evidence).slice(0, LIMITS.evidence_spans_max),
+  };
+}
+
+/** Whether it is a sentence about something: not a sound, nor the same words over and over. */
+function namesMatter(plain: string): boolean {
+  const words = plain.toLowerCase().split(' ');
+  return matterStems(plain).size > 0 && new Set(words).size * REPEATED_MAX >= words.length;
+}
+
+function distinct(evidence: Sentence['evidence']): Sentence['evidence'] {
+  return evidence.filter(
+    ({ turn, quote }, at) => evidence.findIndex((one) => one.turn === turn && one.quote === quote) === at,
+  );
+}
+
+const GROUP: Record<string, ItemKind> = { follow_up: 'task' };
+
+function isSameMatter(one: NewSuggestion, other: NewSuggestion): boolean {
+  if ((GROUP[one.kind] ?? one.kind) !== (GROUP[other.kind] ?? other.kind)) return false;
+  if (one.text === other.text) return true;
   const [own, others] = [matterStems(one.text), matterStems(other.text)];
   const shared = [...own].filter((stem) => others.has(stem)).length;
   return shared > 1 && shared >= Math.max(own.size, others.size) * SAME_MATTER_MIN;
-}
-
-function suggestionOf(item: FoundItem, { dates, dialogue }: { dates: SpokenDates; dialogue: Dialogue }): NewSuggestion {
-  const evidence = item.said.flatMap((sentence) => sentence.evidence);
-  const distinct_evidence = evidence.filter(
-    ({ turn, quote }, at) => evidence.findIndex((one) => one.turn === turn && one.quote === quote) === at,
-  );
-  const due = item.kind === 'question' ? null : dates.due(item.due_in, dialogue.before(item.place, TIME_SENTENCES));
-  return {
-    op: 'new',
-    kind: item.kind,
-    text: shownSentence(item.text, dialogue.names),
-    due_at: due?.due_at ?? null,
-    due_date: due?.due_date ?? null,
-    owner: item.owner,
-    requester: item.requester,
-    evidence: distinct_evidence.slice(0, LIMITS.evidence_spans_max),
-  };
 }

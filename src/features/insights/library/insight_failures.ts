@@ -15,11 +15,15 @@ const MESSAGES: Readonly<Record<string, string>> = {
   ENGINE_ANSWER_TOO_LARGE: 'The answer of the model was too long.',
   ENGINE_UNKNOWN: 'The pipeline names an engine that this server does not have.',
 };
+/** Not a failure of the engine: the built-in one found titles and a summary, and no suggestions. */
+export const ENGLISH_ONLY = 'ENGLISH_ONLY';
+const ENGLISH_ONLY_TEXT = 'The built-in engine finds decisions, tasks and questions in English only.';
 const OTHER = 'It could not be looked into.';
 const INSTEAD = 'The built-in engine looked into it instead.';
 
 /** `published`: the result of another engine was published. */
 export function insightFailure(code: string, status?: InsightRun['status']): { code: string; message: string } {
+  if (code === ENGLISH_ONLY) return { code, message: ENGLISH_ONLY_TEXT };
   const message = MESSAGES[code] ?? OTHER;
   return { code, message: status === 'published' ? `${message} ${INSTEAD}` : message };
 }

@@ -23,9 +23,11 @@ import { isFenceBroken } from '../../../engine/runtime/runtime_refusals.js';
 import type { ServerKeys } from '../../../engine/secrets/server_keys.js';
 import type { Fence } from '../../../engine/store/store.js';
 import { ownerStatus } from '../../recordings/workspace_status.js';
+import type { InsightEngine } from '../engines/insight_engine.js';
 import { digestOfTurns, type InsightInput } from '../engines/insight_input.js';
 import { checkedInsights } from './checked_insights.js';
 import { findConversations } from './conversation_boundaries.js';
+import { ENGLISH_ONLY } from './insight_failures.js';
 import { inputOfJob, type Owner } from './job_input.js';
 import { recordingSummaries } from './recording_summaries.js';
 import { refreshRoles } from './suggestion_roles.js';
@@ -43,6 +45,8 @@ type InsightJobsDeps = DueMembersDeps & {
   runtime: Pick<Runtime, 'invalidations' | 'caches'>;
   keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>;
   metrics: Metrics;
+  /** Summarizes each recording of a conversation of several, whichever engine analysed the whole. */
+  built_in: InsightEngine;
 };
 
 /** A conversation to analyse. Its claim holds the token and a digest of the turns. */
@@ -145,7 +149,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
   protected async publishJob(job: JobName, result: InsightResult): Promise<InsightTally> {
     const { claim, digest, raw, made_by, engine, left_out, failure } = result;
     const { entity_id: library_id, number } = job;
-    const { actors, keys, metrics } = this.#deps;
+    const { actors, keys, metrics, built_in } = this.#deps;
     const library = actors.library(library_id);
     const owner = (await orNull(library.view(), 'NOT_FOUND')) ?? throwRefusal(NO_JOB);
     const { token, turns } = heldIn(claim);
@@ -167,7 +171,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
       );
     }
     const { insights } = checked;
-    const by_recording = await recordingSummaries(insights.conversation, { input: found.input, keys });
+    const by_recording = await recordingSummaries(insights.conversation, { input: found.input, keys, built_in });
     const result_told = { ...insights, conversation: { ...insights.conversation, by_recording } };
     const said = { job: number, token, digest, engine, failure: failure?.code, result: result_told };
     const published = await library.publish(said, fences).catch((error: unknown) => {
@@ -181,7 +185,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     for (const stream_id of new Set(heard.map((part) => part.stream_id)))
       await refreshRoles(this.#deps, stream_id, number);
     const { tally } = published;
-    this.activity.published(tally, failure);
+    this.activity.published(tally, failure?.code === ENGLISH_ONLY ? undefined : failure);
     metrics.insights_published.inc({ kind: 'suggestion' }, tally.suggestions);
     metrics.insights_published.inc({ kind: 'memory' }, tally.memories);
     for (const [reason, count] of Object.entries(tally.dropped)) metrics.insights_dropped.inc({ reason }, count);

@@ -6,6 +6,7 @@ import { engineWorker } from '../../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../../engine/metrics/metrics.js';
 import { EngineFailed } from '../../transcripts/engines/engine.js';
 import type { InsightEngine } from '../engines/insight_engine.js';
+import { ENGLISH_ONLY } from './insight_failures.js';
 import type { InsightJobs, InsightWork } from './insight_jobs.js';
 
 /** Conversations are analysed only after a quiet time, so a delay of seconds is not noticed. */
@@ -21,8 +22,9 @@ type InsightsWorkerDeps = {
 };
 
 async function resultOf(engine: InsightEngine, { input }: InsightWork, signal: AbortSignal) {
-  const { left_out = {}, ...raw } = await engine.think(input, signal);
-  return { raw, left_out, made_by: engine.made_by, engine: engine.name };
+  const { left_out = {}, is_english_only = false, ...raw } = await engine.think(input, signal);
+  const failure = is_english_only ? { failure: { code: ENGLISH_ONLY, engine: engine.name } } : {};
+  return { raw, left_out, made_by: engine.made_by, engine: engine.name, ...failure };
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { CheckedInsights, RecordingSummary } from '../../../../actors/insights/library_state.js';
 import { sentencesOn } from '../../../../actors/insights/summary.js';
 import type { ServerKeys } from '../../../engine/secrets/server_keys.js';
-import { Extractive } from '../engines/extractive.js';
+import type { InsightEngine } from '../engines/insight_engine.js';
 import type { InsightInput } from '../engines/insight_input.js';
+import { matterWords } from '../engines/item_text.js';
 import { languageOf } from '../engines/spoken_language.js';
 import { stems } from '../engines/stems.js';
-import { FUNCTION_WORDS } from '../engines/subject_words.js';
 import { checkedInsights } from './checked_insights.js';
 
 const RECORDING_SENTENCES_MAX = 3; // ours: of a recording of which the summary of its conversation says nothing
@@ -17,7 +17,11 @@ const RECORDING_SENTENCES_MAX = 3; // ours: of a recording of which the summary 
  */
 export async function recordingSummaries(
   conversation: CheckedInsights['conversation'],
-  { input, keys }: { input: InsightInput; keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'> },
+  {
+    input,
+    keys,
+    built_in,
+  }: { input: InsightInput; keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>; built_in: InsightEngine },
 ): Promise<RecordingSummary[]> {
   const streams = [...new Set(input.turns.map(({ stream_id }) => stream_id))];
   if (streams.length < 2) return [];
@@ -27,13 +31,17 @@ export async function recordingSummaries(
       .filter((turn) => turn.stream_id === stream_id)
       .map((turn, at) => ({ ...turn, number: at + 1 }));
     const own = { ...input, turns, suggestions: [], memories: [] };
-    const made = checkedInsights(await new Extractive().think(own), { input: own, keys, made_by: 'extractive' });
+    const made = checkedInsights(await built_in.think(own, new AbortController().signal), {
+      input: own,
+      keys,
+      made_by: 'extractive',
+    });
     if (!made.ok) continue;
     const { title, topics, sentences } = made.insights.conversation;
     const language = languageOf(turns);
     const said = stems(turns.map(({ text }) => text).join('\n'), language);
     const isSaid = (text: string | null) =>
-      text !== null && [...stems(text, language)].every((stem) => said.has(stem) || FUNCTION_WORDS.has(stem));
+      text !== null && [...stems(matterWords(text).join(' '), language)].every((stem) => said.has(stem));
     const named = conversation.topics.filter(isSaid);
     summaries.push({
       stream_id,

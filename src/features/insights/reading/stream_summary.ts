@@ -61,7 +61,11 @@ export const streamSummaryShape = z
       ),
     failure: z
       .strictObject({
-        code: z.string().describe('As in debug runs; INSIGHTS_OFF where nobody looks into recordings.'),
+        code: z
+          .string()
+          .describe(
+            'As in debug runs; INSIGHTS_OFF where nobody looks into recordings, ENGLISH_ONLY where the built-in engine looked for no suggestions.',
+          ),
         message: z.string().describe('A sentence for people.'),
       })
       .nullable()

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { openServerKeys } from '../../../../src/engine/secrets/server_keys.js';
-import { Extractive } from '../../../../src/features/insights/engines/extractive.js';
 import type { InsightInput } from '../../../../src/features/insights/engines/insight_input.js';
 import { checkedInsights } from '../../../../src/features/insights/library/checked_insights.js';
+import { builtInEngine } from '../../../fixtures/built_in_engine.js';
 import { BEGAN_MS, inputOf } from '../../../fixtures/insight_input.js';
 import { tempFolder } from '../../../fixtures/temp_folder.js';
 
@@ -11,11 +11,13 @@ const SAID = [
   'B: Yes, the garden project. The budget meeting was too short.',
   'A: I will send you the new budget tomorrow at noon.',
   'B: Could you please call the architect about the garden fence?',
-  "A: Sure. And don't forget to bring the photos on Friday.",
-  'B: We decided to plant the apple trees in spring.',
+  'A: Sure.',
+  "B: And don't forget to bring the photos on Friday.",
+  'A: Then we plant the apple trees in spring.',
+  'B: Agreed.',
   'A: If I had known, I would have called.',
 ];
-const engine = new Extractive();
+const engine = builtInEngine();
 
 t.test('K-091 promises, requests and reminders, with their time', async (t) => {
   const { suggestions, memories, conversation } = await engine.think(inputOf(SAID));

@@ -4,6 +4,7 @@ import t from 'tap';
 import { insightEngines, insightHosts } from '../../../../src/features/insights/engines/choose.js';
 import { parseEngines, readEnginesFile } from '../../../../src/features/transcripts/engines/engines_file.js';
 import { readSettings } from '../../../../src/host/settings.js';
+import { builtInEngine } from '../../../fixtures/built_in_engine.js';
 import { tempFolder } from '../../../fixtures/temp_folder.js';
 
 const URL_ = 'https://models.example/v1';
@@ -53,7 +54,10 @@ t.test('which engines there are, and where text goes', async (t) => {
   const further = { large: { url: URL_ } };
   const of = (env: Record<string, string>) => {
     const settings = readSettings(env);
-    return [[...insightEngines(settings, further, Date.now).keys()].sort(), insightHosts(settings, further)];
+    return [
+      [...insightEngines(settings, further, { now: Date.now, built_in: builtInEngine() }).keys()].sort(),
+      insightHosts(settings, further),
+    ];
   };
   t.same(of({}), [['default', 'extractive', 'large'], ['models.example']]);
   t.same(of({ INSIGHTS_URL: 'http://127.0.0.1:8000/v1' }), [
