@@ -9,6 +9,7 @@ export type SpokenClock = {
   minute: number;
   momentOf: (day: number, minute: number) => number;
 };
+type SpokenMinute = { at_ms: number; utc_offset_min: number };
 
 const MINUTE_MS = 60_000;
 /** Clocks are changed on a quarter of an hour. */
@@ -27,6 +28,28 @@ export function partsOf(day: number): { year: number; month: number; date: numbe
 /** The last day of that month, of which 12 and more lie in the years after. */
 export const monthEnd = (year: number, month: number): number => dayOf(year, month + 1, 1) - 1;
 
+/** The first such day after that one. */
+export const nextWeekday = (weekday: number, day: number): number => day + (((weekday - weekdayOf(day) + 6) % 7) + 1);
+
+/** That day of a month; null where the month has no such day. */
+export function dateIn(year: number, month: number, date: number): number | null {
+  const day = dayOf(year, month, date);
+  return partsOf(day).date === date ? day : null;
+}
+
+/** The day so many months later, or the last one of a shorter month. */
+export function monthsAfter(day: number, months: number): number {
+  const { year, month, date } = partsOf(day);
+  return Math.min(dayOf(year, month + months, date), monthEnd(year, month + months));
+}
+
+/** The day so many working days later; of 100 days at most. */
+export function workdaysAfter(day: number, count: number): number {
+  let at = day;
+  for (let left = Math.min(count, 100); left > 0; ) if (weekdayOf(++at) < 5) left--;
+  return at;
+}
+
 /** Gives the clocks by which something was said: those of a zone, or else those of the recording. */
 export function spokenClocks(time_zone: string | null): (said: SpokenMinute) => SpokenClock {
   const known = new Map<number, number>();
@@ -44,5 +67,3 @@ export function spokenClocks(time_zone: string | null): (said: SpokenMinute) => 
     };
   };
 }
-
-type SpokenMinute = { at_ms: number; utc_offset_min: number };

@@ -3,6 +3,7 @@ import { DAY_MS, dateOf } from '../../../domain/dates.js';
 import { partsOf, type SpokenClock, spokenClocks } from './calendar.js';
 import type { Sentence } from './sentences.js';
 import { type DayMention, type DayTopic, daysIn, monthAlone } from './spoken_days.js';
+import { plainSpeech } from './spoken_forms.js';
 import { type TimeMention, timesIn } from './spoken_times.js';
 import { standing } from './taken_back.js';
 
@@ -11,7 +12,8 @@ import { standing } from './taken_back.js';
 export type SpokenDue = { due_at: string | null; due_date: string | null };
 type SpokenMoment = { day: number; minute: number | null };
 type DatedSentence = {
-  words: string[];
+  /** In the plain form. */
+  text: string;
   clock: SpokenClock;
   days: DayMention[];
   times: TimeMention[];
@@ -29,22 +31,12 @@ const MONTH_SENTENCES_MAX = 12;
 const SAME_MONTH_SENTENCES_MAX = 3;
 /** A time alone is one of the day that was named so few sentences before. */
 const TIME_TOPIC_SENTENCES_MAX = 8;
-/** Words that may stand between a day and the preposition before it. */
-const BETWEEN = new Set(['the', 'about', 'around', 'early', 'late', 'this']);
+/** The preposition before a day or time, and words that may stand between. */
+const PREPOSITION = /(\S+)(?: (?:the|about|around|early|late|this))* $/;
 /** A day after one of these is what is spoken of, not when something is due. */
 const NOT_DUE = new Set(['since', 'from', 'of', 'than', 'after', 'about']);
 const DEADLINE = new Set(['by', 'before', 'until', 'till', 'end']);
-/** Nothing else names a day or a time. */
-const DATE_WORDS =
-  /\d|\b(?:today|tonight|tomorrow|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day|days?|weeks?|weekend|hours?|hrs?|minutes?|mins?|eod|cob|eob|q[1-4]|mid|every|each|daily|in|within|fortnights?|months?|years?|morning|afternoon|evening|night|noon|midday|midnight|first thing|right|straight|way|o'clock|past|quarter|half|at|by|before|around|until|till|from|make it|say|the)|(?:january|february|march|april|may|june|july|august|september|october|november|december)\b/;
-
-function spokenWords(text: string): string[] {
-  const plain = text
-    .toLowerCase()
-    .replaceAll('’', "'")
-    .replaceAll(/\b([ap])\.m\.?/g, '$1m');
-  return plain.match(/\d{1,2}[:.h]\d{2}(?!\d|[.]\d)|[\p{L}\p{N}]+(?:'[\p{L}]+)*|[,.;?!]/gu) ?? [];
-}
+const BOUND = new Set(['from', 'until', 'till', 'after', 'to']);
 
 /** The days and times of a conversation, sentence by sentence in its order. */
 export class SpokenDates {
@@ -59,28 +51,20 @@ export class SpokenDates {
 
   /** Reads a sentence; those before it have been read. */
   read(sentence: Sentence): void {
-    const { place, text } = sentence;
-    if (!DATE_WORDS.test(text.toLowerCase().replaceAll('’', "'"))) return;
-    const words = spokenWords(text);
+    const { place } = sentence;
+    const text = plainSpeech(sentence.text);
     const clock = this.#clockOf(sentence);
     const topic = this.#topicAt(place);
-    const said_days = daysIn(words, { today: clock.today, topic, is_afternoon: clock.minute >= NOON });
-    const said_times = timesIn(words).filter(
-      ({ from, to }) => !said_days.some((day) => from < day.to && to > day.from),
-    );
-    const days = standing(words, said_days, said_times);
-    const times = standing(words, said_times, said_days);
-    if (
-      days.length === 0 &&
-      times.length === 0 &&
-      !/\d|march|april|\bmay\b|june|july|january|ember|ober|august|february/i.test(text)
-    )
-      return;
+    const said_days = daysIn(text, { today: clock.today, minute: clock.minute, topic });
+    const said_times = timesIn(text).filter(({ from, to }) => !said_days.some((day) => from < day.to && to > day.from));
+    const days = standing(text, said_days, said_times);
+    const times = standing(text, said_times, said_days);
     const is_near = this.#topic !== null && place - this.#topic.place <= TIME_TOPIC_SENTENCES_MAX;
-    this.#dated.set(place, { words, clock, days, times, topic_day: is_near ? topic.day : null });
+    if (days.length > 0 || times.length > 0 || /\d/.test(text))
+      this.#dated.set(place, { text, clock, days, times, topic_day: is_near ? topic.day : null });
     const ahead = days.findLast(({ day, is_weak }) => day > clock.today && is_weak !== true);
     if (ahead !== undefined) this.#topic = { day: ahead.day, place, has_month: ahead.has_month === true };
-    const month = monthAlone(words, days);
+    const month = monthAlone(text, days);
     if (month !== null) this.#month = { month, place };
   }
 
@@ -145,12 +129,11 @@ function dueOf({ day, minute }: SpokenMoment, clock: SpokenClock): SpokenDue {
     : { due_at: new Date(clock.momentOf(day, minute)).toISOString(), due_date: null };
 }
 
-function momentIn({ words, clock, days, times, topic_day }: DatedSentence): SpokenMoment | null {
+function momentIn({ text, clock, days, times, topic_day }: DatedSentence): SpokenMoment | null {
   const preposition = ({ from }: DayMention | TimeMention) => {
-    let at = from - 1;
-    while (BETWEEN.has(words[at] ?? '')) at--;
     // "No later than Friday" is a deadline.
-    return words[at] === 'than' && words[at - 1] === 'later' ? 'by' : (words[at] ?? '');
+    const before = text.slice(0, from).replace(/later than $/, 'by ');
+    return PREPOSITION.exec(before)?.[1] ?? '';
   };
   const span = times.find(({ ahead_min }) => ahead_min !== undefined);
   if (span?.ahead_min !== undefined && days.every(({ day }) => day === clock.today)) {
@@ -166,12 +149,11 @@ function momentIn({ words, clock, days, times, topic_day }: DatedSentence): Spok
     (one) => preposition(one) !== 'to' || days.every((other) => preposition(other) !== 'from'),
   );
   const day =
-    single.find((one) => DEADLINE.has(preposition(one)) || words[one.from] === 'end') ??
+    single.find((one) => DEADLINE.has(preposition(one)) || /^(?:the )?end /.test(text.slice(one.from, one.to))) ??
     single.find(({ is_weak }) => is_weak !== true) ??
     single[0];
   const clocked = times.filter(({ ahead_min }) => ahead_min === undefined);
-  const time =
-    clocked.find((one) => !['from', 'until', 'till', 'after', 'to'].includes(words[one.from - 1] ?? '')) ?? clocked[0];
+  const time = clocked.find((one) => !BOUND.has(/(\S+) $/.exec(text.slice(0, one.from))?.[1] ?? '')) ?? clocked[0];
   if (day !== undefined) return { day: day.day, minute: time === undefined ? null : minuteOn(day.day, time, clock) };
   if (time === undefined || days.length > 0) return null;
   if (topic_day !== null && topic_day >= clock.today)
