@@ -2,7 +2,7 @@ import { Chrono, casual } from 'chrono-node/en';
 import { DAY_MS, dateOf } from '../../../domain/dates.js';
 import { partsOf, type SpokenClock, spokenClocks } from './calendar.js';
 import type { Sentence } from './sentences.js';
-import { type DayMention, type DayTopic, daysIn, monthAlone } from './spoken_days.js';
+import { type DayMention, daysIn, monthAlone, PLAIN, WEAK } from './spoken_days.js';
 import { plainSpeech } from './spoken_forms.js';
 import { type TimeMention, timesIn } from './spoken_times.js';
 import { standing } from './taken_back.js';
@@ -22,27 +22,28 @@ type DatedSentence = {
 };
 
 const CHRONO = new Chrono(casual);
+const WRITTEN_DATE = /\b\d{1,4}([/.-])\d{1,2}\1\d{1,4}\b|\b(?:by|on|until) \d{1,2}\/\d{1,2}\b/;
 const NOON = 12 * 60;
 const DAY_MIN = 24 * 60;
-/** For so many sentences a day stays what is spoken of. */
+const SOON_MIN = 2 * 60;
+/** For so many sentences a day stays what is spoken of, and a month. */
 const TOPIC_SENTENCES_MAX = 30;
-const MONTH_SENTENCES_MAX = 12;
-/** So soon after a date, a day without a month is one of the same month. */
-const SAME_MONTH_SENTENCES_MAX = 3;
+const MONTH_SENTENCES_MAX = 3;
 /** A time alone is one of the day that was named so few sentences before. */
-const TIME_TOPIC_SENTENCES_MAX = 8;
+const TIME_TOPIC_SENTENCES_MAX = 2;
 /** The preposition before a day or time, and words that may stand between. */
 const PREPOSITION = /(\S+)(?: (?:the|about|around|early|late|this))* $/;
 /** A day after one of these is what is spoken of, not when something is due. */
-const NOT_DUE = new Set(['since', 'from', 'of', 'than', 'after', 'about']);
+const NOT_DUE = new Set(['since', 'of', 'than', 'after', 'about']);
 const DEADLINE = new Set(['by', 'before', 'until', 'till', 'end']);
+const CORRECTS = /^(?:(?:hm+|oh|ah|well|,) )*(?:no|wait|actually|sorry|scratch that|make that)(?: |$)/;
 const BOUND = new Set(['from', 'until', 'till', 'after', 'to']);
 
 /** The days and times of a conversation, sentence by sentence in its order. */
 export class SpokenDates {
   readonly #clockOf: (said: Pick<Sentence, 'at_ms' | 'utc_offset_min'>) => SpokenClock;
   readonly #dated = new Map<number, DatedSentence>();
-  #topic: { day: number; place: number; has_month: boolean } | null = null;
+  #topic: { day: number; place: number } | null = null;
   #month: { month: number; place: number } | null = null;
 
   constructor(time_zone: string | null) {
@@ -54,29 +55,21 @@ export class SpokenDates {
     const { place } = sentence;
     const text = plainSpeech(sentence.text);
     const clock = this.#clockOf(sentence);
-    const topic = this.#topicAt(place);
-    const said_days = daysIn(text, { today: clock.today, minute: clock.minute, topic });
-    const said_times = timesIn(text).filter(({ from, to }) => !said_days.some((day) => from < day.to && to > day.from));
+    const named = monthAlone(text);
+    if (named !== null) this.#month = { month: named, place };
+    const day = recent(this.#topic, place, TOPIC_SENTENCES_MAX)?.day ?? null;
+    const month = recent(this.#month, place, MONTH_SENTENCES_MAX)?.month ?? null;
+    const said_days = daysIn(text, { today: clock.today, minute: clock.minute, topic: { day, month } });
+    const said_times = timesIn(text).filter(({ from, to }) => !said_days.some((one) => from < one.to && to > one.from));
     const days = standing(text, said_days, said_times);
     const times = standing(text, said_times, said_days);
-    const is_near = this.#topic !== null && place - this.#topic.place <= TIME_TOPIC_SENTENCES_MAX;
+    const topic_day = recent(this.#topic, place, TIME_TOPIC_SENTENCES_MAX)?.day ?? null;
     if (days.length > 0 || times.length > 0 || /\d/.test(text))
-      this.#dated.set(place, { text, clock, days, times, topic_day: is_near ? topic.day : null });
-    const ahead = days.findLast(({ day, is_weak }) => day > clock.today && is_weak !== true);
-    if (ahead !== undefined) this.#topic = { day: ahead.day, place, has_month: ahead.has_month === true };
-    const month = monthAlone(text, days);
-    if (month !== null) this.#month = { month, place };
-  }
-
-  #topicAt(place: number): DayTopic {
-    const isNear = (one: { place: number } | null, sentences: number) => one !== null && place - one.place <= sentences;
-    const day = isNear(this.#topic, TOPIC_SENTENCES_MAX) ? (this.#topic?.day ?? null) : null;
-    const is_later = (this.#month?.place ?? -1) >= (this.#topic?.has_month === true ? this.#topic.place : -1);
-    const named = is_later && isNear(this.#month, MONTH_SENTENCES_MAX) ? (this.#month?.month ?? null) : null;
+      this.#dated.set(place, { text, clock, days, times, topic_day });
+    const ahead = days.findLast((one) => one.day > clock.today && one.worth > WEAK);
+    if (ahead !== undefined) this.#topic = { day: ahead.day, place };
     // "The fourth of July?" "Better the eleventh."
-    const is_same = this.#topic?.has_month === true && isNear(this.#topic, SAME_MONTH_SENTENCES_MAX);
-    const same = day !== null && is_same ? partsOf(day).month : null;
-    return { day, month: named ?? same };
+    if (ahead?.has_month === true) this.#month = { month: partsOf(ahead.day).month, place };
   }
 
   hasDay({ place }: Sentence): boolean {
@@ -95,24 +88,24 @@ export class SpokenDates {
     const [first] = sentences;
     if (first === undefined) return null;
     let day: number | null = null;
+    let day_place = 0;
     let minute: number | null = null;
     for (const [at, sentence] of sentences.entries()) {
       const dated = this.#dated.get(sentence.place);
+      if (dated === undefined) continue;
       // For how long something is done is no day of something else.
-      if (
-        at > 0 &&
-        !/^do (?:that|it|this)\b/i.test(sentence.text) &&
-        dated?.days.every(({ is_weak }) => is_weak === true) === true &&
-        dated.days.length > 0
-      )
-        continue;
-      const own = dated === undefined ? null : (momentIn(dated) ?? chronoMoment(sentence, dated));
-      if (dated === undefined || own === null) continue;
+      if (at > 0 && dated.days.length > 0 && dated.days.every(({ is_span }) => is_span === true)) continue;
+      const own = writtenMoment(sentence, dated) ?? momentIn(dated);
+      if (own === null) continue;
+      const is_same = own.day === day;
+      // "Monday." "No, wait, Monday I am away." "Tuesday."
+      if (day !== null && sentence.place > day_place && CORRECTS.test(dated.text)) {
+        [day, minute] = [null, null];
+        if (is_same) continue;
+      }
       // One may say the day and another one the time.
-      const is_time_of_day = day !== null && (dated.days.length === 0 || own.day === day);
-      day ??= own.day;
-      if (is_time_of_day || day === own.day) minute ??= own.minute;
-      if (minute !== null) break;
+      if (day === null) [day, day_place, minute] = [own.day, sentence.place, own.minute];
+      else if (is_same || dated.days.length === 0) minute ??= own.minute;
     }
     for (const { place } of minute === null ? same_day : []) {
       const dated = this.#dated.get(place);
@@ -121,6 +114,10 @@ export class SpokenDates {
     }
     return day === null ? null : dueOf({ day, minute }, this.#clockOf(first));
   }
+}
+
+function recent<One extends { place: number }>(named: One | null, place: number, sentences_max: number): One | null {
+  return named !== null && place - named.place <= sentences_max ? named : null;
 }
 
 function dueOf({ day, minute }: SpokenMoment, clock: SpokenClock): SpokenDue {
@@ -140,23 +137,27 @@ function momentIn({ text, clock, days, times, topic_day }: DatedSentence): Spoke
     const minute = clock.minute + span.ahead_min;
     return { day: clock.today + Math.floor(minute / DAY_MIN), minute: minute % DAY_MIN };
   }
-  const whole = days.filter(({ is_part }) => is_part !== true);
-  const ahead = (whole.length > 0 ? whole : days).filter(
-    (one) => one.day >= clock.today && !NOT_DUE.has(preposition(one)),
-  );
-  // "from Monday to Friday"
-  const single = ahead.filter(
-    (one) => preposition(one) !== 'to' || days.every((other) => preposition(other) !== 'from'),
-  );
-  const day =
-    single.find((one) => DEADLINE.has(preposition(one)) || /^(?:the )?end /.test(text.slice(one.from, one.to))) ??
-    single.find(({ is_weak }) => is_weak !== true) ??
-    single[0];
+  const isFrom = (one: DayMention) => preposition(one) === 'from';
+  const worthOf = (one: DayMention) => {
+    const before = preposition(one);
+    if (!(one.day >= clock.today) || NOT_DUE.has(before)) return 0;
+    // "from Monday to Friday"
+    if (isFrom(one) ? / (?:to|till|until) /.test(text.slice(one.to)) : before === 'to' && days.some(isFrom)) return 0;
+    if (isFrom(one) || one.worth < PLAIN) return isFrom(one) ? WEAK : one.worth;
+    // "The samples are not here today, so the shoot is on Wednesday."
+    const is_led = days.some(({ to }) => to <= one.from && / so /.test(text.slice(to, one.from)));
+    return (
+      (DEADLINE.has(before) || /^(?:the )?end /.test(text.slice(one.from)) ? PLAIN + 1 : PLAIN) + (is_led ? 0.5 : 0)
+    );
+  };
+  const most = Math.max(WEAK, ...days.map(worthOf));
+  const day = days.find((one) => worthOf(one) === most);
   const clocked = times.filter(({ ahead_min }) => ahead_min === undefined);
   const time = clocked.find((one) => !BOUND.has(/(\S+) $/.exec(text.slice(0, one.from))?.[1] ?? '')) ?? clocked[0];
   if (day !== undefined) return { day: day.day, minute: time === undefined ? null : minuteOn(day.day, time, clock) };
   if (time === undefined || days.length > 0) return null;
-  if (topic_day !== null && topic_day >= clock.today)
+  const is_before = / (?:before|until|till) $/.test(text.slice(0, time.from));
+  if (topic_day !== null && topic_day >= clock.today && !is_before)
     return { day: topic_day, minute: minuteOn(topic_day, time, clock) };
   const minute = minuteOn(clock.today, time, clock);
   return {
@@ -165,16 +166,17 @@ function momentIn({ text, clock, days, times, topic_day }: DatedSentence): Spoke
   };
 }
 
-/** "At seven", said in the afternoon of that day, is this evening. */
+/** "At seven", said in the afternoon of that day, is this evening; "by half past six", said at six, is this morning. */
 function minuteOn(day: number, { minute, is_exact }: TimeMention, clock: SpokenClock): number {
-  const is_evening =
-    day === clock.today && !is_exact && minute < NOON && minute <= clock.minute && minute + NOON > clock.minute;
-  return is_evening ? minute + NOON : minute;
+  if (day !== clock.today || is_exact) return minute;
+  const [early, late] = [minute % NOON, (minute % NOON) + NOON];
+  if (minute < NOON) return minute <= clock.minute && late > clock.minute ? late : minute;
+  return early > clock.minute && early <= clock.minute + SOON_MIN ? early : minute;
 }
 
 /** Other forms of dates with digits, such as 7/12/2027. */
-function chronoMoment({ text, at_ms }: Sentence, { clock, days, times }: DatedSentence): SpokenMoment | null {
-  if (days.length > 0 || times.length > 0 || !/\d/.test(text)) return null;
+function writtenMoment({ text, at_ms }: Sentence, { clock, days }: DatedSentence): SpokenMoment | null {
+  if (days.length > 0 || !WRITTEN_DATE.test(text)) return null;
   const offset_min =
     Math.round((clock.momentOf(clock.today, clock.minute) - clock.today * DAY_MS) / -60_000) + clock.minute;
   const [found] = CHRONO.parse(text, { instant: new Date(at_ms), timezone: offset_min }, { forwardDate: true });

@@ -1,36 +1,44 @@
 import { dateIn, dayOf, monthsAfter, nextWeekday, partsOf, weekdayOf, workdaysAfter } from './calendar.js';
-import { type FormGroups, type FormMatch, type FormPlace, matchAt, readEach, spokenForm } from './spoken_forms.js';
+import {
+  countOf,
+  type FormGroups,
+  type FormPlace,
+  readAt,
+  readEach,
+  type SpokenForm,
+  spokenForm,
+} from './spoken_forms.js';
 import { MONTH, monthOf, PERIOD, periodOf } from './spoken_periods.js';
 
 /** Days that a sentence names, as English says them: "by Friday", "in a fortnight", "the Monday of that week". */
 
-export type DayMention = FormPlace & {
+type SpokenDay = {
   /** `NO_DAY` for one that no calendar has. */
   day: number;
-} & DayMarks;
-type DayMarks = {
+  /** How well it says when something is due. */
+  worth: number;
   /** A day of the month that was said without a month: another month may be meant. */
   date_alone?: number;
   has_month?: boolean;
-  /** Counts where nothing else names a day. */
-  is_weak?: boolean;
+  weekday?: number;
   /** For how long something is done. */
   is_span?: boolean;
-  /** A part of today, unless a day is named beside it: "end of day". */
-  is_part?: boolean;
-  weekday?: number;
 };
-/** The day that was named last, and a month that was named without a day. */
-export type DayTopic = { day: number | null; month: number | null };
-export type DayContext = { today: number; minute: number; topic: DayTopic };
+export type DayMention = SpokenDay & FormPlace;
+/** The day that was named last, and the month. */
+type DayContext = { today: number; minute: number; topic: { day: number | null; month: number | null } };
 
+/** Of a day that counts where nothing else names one, one that is told by the day before, and any other. */
+export const [WEAK, PLAIN] = [1, 2];
+const TOLD = 1.5;
 /** Neither ahead nor past: "February 30". */
 const NO_DAY = Number.NaN;
 /** A date with a month that lies back so far is one of the next year. */
 const PAST_DAYS_MAX = 60;
-/** A date is that weekday in one of so many months. */
-const WEEKDAY_MONTHS_MAX = 5;
+/** A date is looked for in so many months. */
+const DATE_MONTHS_MAX = 5;
 const NOON = 12 * 60;
+const NIGHT_ENDS = 5 * 60;
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
 const WEEKDAY = `(?<weekday>${WEEKDAYS.join('|')})`;
@@ -41,7 +49,13 @@ const SPAN = `${COUNT} (?:(?<work>working|business) )?(?<unit>day|week|fortnight
 const NTH = '(?<nth>\\d{1,2})(?:th)';
 const DATE = '(?<nth>\\d{1,2})(?:th)?';
 const YEAR = '(?: (?:, )?(?<year>20\\d\\d))?';
-const MEAL = '(?:school|work|lunch|dinner|class|breakfast|supper|tea)';
+const MEAL = '(?:lunch|dinner|breakfast|supper|tea|smoko)';
+/** Later on the day on which it is said. */
+const LATER = [
+  `(?:before|after|at|by|till|until) ${MEAL}|(?:before|after) (?:school|work|class|this)`,
+  '(?:before|when|once|soon as) (?:i|we|you|he|she|they) (?:leave|go|lock up|close|finish|stop|hang up|get (?:in|home|back))s?',
+  'on (?:your|my|the) (?:way|break)',
+];
 const ENDS = '(?= (?:[,.;?!]|at|and|in|so|by|i|we|with|okay)(?: |$)|$)';
 /** May follow a day of the month; after "the first" anything else is a noun: "the first time". */
 const FOLLOWS_DATE = `(?= (?:[,.;?!]|at|in|on|to|from|until|till|is|was|works|after|before|then|and|or|for|as|if|it|we|i|with|so|but|okay|by|early|that|he|she|they|you|please|latest|this|next|no|${DAY_PART}|through|right|would|suits|sounds|between|because|when|since)(?: |$)|$)`;
@@ -49,51 +63,76 @@ const FOLLOWS_DATE = `(?= (?:[,.;?!]|at|in|on|to|from|until|till|is|was|works|af
 const NOT_MONTH = '(?<!(?:i|you|he|she|it|we|they|that|this) (?=may)|(?:^| )in (?=\\w+ \\d+(?: |$)))';
 /** Months that are also words count with a day or with one of these before. */
 const MONTH_ALONE = new RegExp(
-  `(?:^|[,] |(?:^| )(?:in|of|by|until|till|before|since|for|now|next|this|last|end|during|early|late|from) )${MONTH}(?= |$)`,
-  'g',
+  `(?:^|[,] |(?<!\\dth )(?:^| )(?:the|in|of|by|until|till|before|since|for|now|next|this|last|end|during|early|late|from) )${MONTH}(?! (?:the )?\\d| (?:i|we|you|he|she|they|it) )(?= |$)`,
 );
 const LAST = /(?:^| )(?:last|past|previous) $/;
 
-type DayReader = (said: FormGroups, context: DayContext, before: string) => number | DayFound | null;
-type DayFound = DayMarks & { day: number };
-type DayForm = { form: RegExp; read: DayReader };
+type TextContext = DayContext & { text: string };
+type DayReader<Found> = (said: FormGroups, context: TextContext, to: number) => Found | null;
+type DayForm = SpokenForm<SpokenDay & { to?: number }, TextContext>;
 
-const dayForm = (source: string, read: DayReader): DayForm => ({ form: spokenForm(source), read });
-/** Told by the day that was named before. */
+const dayForm = (source: string, read: DayReader<number | (Partial<DayMention> & { day: number })>): DayForm =>
+  spokenForm(source, (said, context, to) => {
+    const found = read(said, context, to);
+    return found === null ? null : { worth: PLAIN, ...(typeof found === 'number' ? { day: found } : found) };
+  });
+const weakForm = (source: string, read: DayReader<number>): DayForm =>
+  spokenForm(source, (said, context, to) => {
+    const day = read(said, context, to);
+    return day === null ? null : { day, worth: WEAK };
+  });
 const topicForm = (source: string, read: (topic: number, said: FormGroups) => number): DayForm =>
-  dayForm(source, (said, { topic }) => (topic.day === null ? null : read(topic.day, said)));
+  spokenForm(source, (said, { topic }) => (topic.day === null ? null : { day: read(topic.day, said), worth: TOLD }));
 /** `monday`: that of the week in which it is said. */
-const weekdayForm = (
-  source: string,
-  read: (days: { next: number; monday: number; today: number }) => number,
-): DayForm =>
-  dayForm(source, (said, { today }) => {
+const weekdayForm = (source: string, read: (days: { next: number; own: number; today: number }) => number): DayForm =>
+  spokenForm(source, (said, { today }) => {
     const weekday = weekdayIn(said);
-    const day = read({ next: nextWeekday(weekday, today), monday: today - weekdayOf(today) + weekday, today });
-    return { day, weekday };
+    const own = today - weekdayOf(today) + weekday;
+    return { day: read({ next: nextWeekday(weekday, today), own, today }), worth: PLAIN, weekday };
   });
 
-/** The first form that reads a day counts. */
+/** The first form that says a day counts. */
 const FORMS: readonly DayForm[] = [
+  // "the day before Monday", "two weeks from Friday", "the Friday before the end of the month"
+  dayForm(
+    `(?:(?<the>the)|${COUNT}) (?:(?<unit>day|week|fortnight|month)s?|${DAY_PART}|${WEEKDAY}) (?<side>before|after|from)`,
+    dayBeside,
+  ),
+  // "close of business on Monday" is on that day, or else it is today.
+  dayForm(
+    '(?:eod|cob|eob|(?:end|close) of (?:(?:the|this|that|my|your|our) )?(?:(?:working|business|work) )?(?:day|business|play|work|today|working|office|shift))(?: (?:on|,)(?= ))?',
+    (_, context, to) => {
+      const named = dayAt(to + 1, context);
+      return named !== null && named.worth > WEAK ? named : { day: context.today, worth: WEAK };
+    },
+  ),
+  dayForm('(?:today|(?<tomorrow>tomorrow)) week', (said, { today }) => today + (said.tomorrow === undefined ? 7 : 8)),
+  dayForm('yesterday', (_, { today }) => today - 1),
   dayForm(
     `today|tonight|this ${DAY_PART}|(?:right|straight) (?:now|away)|right after (?:this|the|that)`,
     (_, { today }) => today,
   ),
   dayForm('(?:end of )?(?:tomorrow|the morra|the morrow)', (_, { today }) => today + 1),
-  dayForm('yesterday', (_, { today }) => today - 1),
-  dayForm(`after ${MEAL}|on (?:your|my|the) way`, (_, { today }) => ({ day: today, is_weak: true })),
-  dayForm('in the morning', (_, { today, minute }) => (minute < NOON ? null : { day: today + 1, is_weak: true })),
+  weakForm(LATER.join('|'), (_, { today }) => today),
+  dayForm('1th thing in the morning', (_, { today, minute }) => (minute > NIGHT_ENDS ? today + 1 : today)),
+  weakForm('in the morning', (_, { today, minute }) =>
+    minute >= NOON ? today + 1 : minute <= NIGHT_ENDS ? today : null,
+  ),
+  topicForm('(?<!the )1th thing(?= (?:[,.;?!]|in|then)(?: |$)|$)', (topic) => topic),
+  weakForm('(?<!the )1th thing(?= [,.;?!]|$)', (_, { today, minute }) => (minute >= NOON ? today + 1 : null)),
 
-  dayForm(`(?:in|within) (?:(?:about|around|the|next) )*${SPAN}(?! ago)`, (said, { today }) => spanAfter(today, said)),
+  dayForm(
+    `(?:in|within|give (?:me|us|it|him|her|them)) (?:(?:about|around|the|next) )*${SPAN}(?! ago)`,
+    (said, { today }) => spanAfter(today, said),
+  ),
   dayForm(`${SPAN} (?:from now|from today|today)`, (said, { today }) => spanAfter(today, said)),
   dayForm(`${COUNT} (?<unit>week|fortnight)s? (?:tomorrow|on ${WEEKDAY})`, (said, { today }) =>
     spanAfter(said.weekday === undefined ? today + 1 : nextWeekday(weekdayIn(said), today), said),
   ),
   dayForm(`for (?:the )?(?<count>an?|1[0-4]|[1-9]) (?<unit>day|week|fortnight)s?`, (said, { today }) => ({
-    ...{ day: spanAfter(today, said), is_weak: true, is_span: true },
+    ...{ day: spanAfter(today, said), worth: WEAK, is_span: true },
   })),
 
-  topicForm('(?<!the )1th thing(?= (?:[,.;?!]|in|then)(?: |$)|$)', (topic) => topic),
   topicForm(`that (?:day|${DAY_PART})|the same day|(?<=(?:by|before|until|till) )then`, (topic) => topic),
   topicForm('the following day', (topic) => topic + 1),
   topicForm(`the following ${WEEKDAY}`, (topic, said) => nextWeekday(weekdayIn(said), topic)),
@@ -119,59 +158,49 @@ const FORMS: readonly DayForm[] = [
 
   dayForm(`${WITH_WEEKDAY}${NOT_MONTH}${MONTH} (?:the )?${DATE}${YEAR}`, dateInMonth),
   dayForm(`${WITH_WEEKDAY}(?:the )?${DATE} (?:of )?${MONTH}${YEAR}`, dateInMonth),
-  dayForm(`(?:the )?${NTH} of (?:the|this|(?<next>next)) month`, ({ nth, next }, { today }) => {
-    const months = [0, 1].map((more) => periodOf({ unit: 'month', next }, today, more));
-    const days = months.map(({ first, last }) => (first + Number(nth) - 1 > last ? NO_DAY : first + Number(nth) - 1));
-    return days.find((day) => !(day < today)) ?? null;
-  }),
-  dayForm(`(?:${WEEKDAY} (?:, )?(?:the )?|the |(?<=(?:^| )on ))${NTH}${FOLLOWS_DATE}`, dateAlone),
+  dayForm(`(?:the )?${NTH} of (?:the|this|(?<next>next)) (?<unit>month)`, nthDay),
+  dayForm(
+    `(?:${WEEKDAY} (?:, )?(?:the )?|the |(?<=(?:^| )on )|(?<=^)(?=\\d\\d|[4-9]))${NTH}(?:${FOLLOWS_DATE}|(?<=(?:^| )on the (?:2\\d|3[01])th))`,
+    dateAlone,
+  ),
 
   weekdayForm(`${WEEKDAY} (?:week|after next)`, ({ next }) => next + 7),
   weekdayForm(`${WEEKDAY} fortnight`, ({ next }) => next + 14),
-  weekdayForm(`(?:the )?${WEEKDAY} (?:of )?the week after next`, ({ monday }) => monday + 14),
-  weekdayForm(`(?:the )?${WEEKDAY} (?:of )?next week`, ({ monday }) => monday + 7),
-  weekdayForm(`(?:the )?${WEEKDAY} (?:of )?this week`, ({ monday }) => monday),
-  weekdayForm(`next ${WEEKDAY}`, ({ monday }) => monday + 7),
+  weekdayForm(`(?:the )?${WEEKDAY} (?:of )?the week after next`, ({ own }) => own + 14),
+  weekdayForm(`(?:the )?${WEEKDAY} (?:of )?next week`, ({ own }) => own + 7),
+  weekdayForm(`(?:the )?${WEEKDAY} (?:of )?this week`, ({ own }) => own),
+  weekdayForm(`next ${WEEKDAY}`, ({ own }) => own + 7),
   weekdayForm(`this ${WEEKDAY}`, ({ next, today }) => (next === today + 7 ? today : next)),
   weekdayForm(WEEKDAY, ({ next }) => next),
 
-  dayForm('(?:this|the|(?<next>next)) weekend', ({ next }, { today }, before) => {
-    const saturday = today - weekdayOf(today) + 5;
-    const ahead = next === undefined ? 0 : 7;
-    return before.endsWith('before ') ? saturday + ahead - 1 : Math.max(saturday, today) + ahead;
-  }),
-  dayForm('early (?:this|(?<next>next)) (?<unit>week|month)', (said, { today }) => {
+  dayForm(
+    '(?<=before )(?:this|the|(?<next>next)) (?<unit>weekend)',
+    (said, { today }) => periodOf(said, today).first - 1,
+  ),
+  dayForm('(?:this|the|(?<next>next)) (?<unit>weekend)', (said, { today }) => periodOf(said, today).last),
+  dayForm('(?<early>early )?(?:this|(?<next>next)) (?<unit>week|month)', (said, { today }) => {
     const { first, last } = periodOf(said, today);
-    return first > today ? first : last;
+    return said.early !== undefined && first > today ? first : last;
   }),
-  dayForm('(?:this|(?<next>next)) (?<unit>week|month)', (said, { today }) => periodOf(said, today).last),
   dayForm('the (?<unit>week|month) (?<after_next>after next)', (said, { today }) => periodOf(said, today).last),
 ];
 
-/** "the day before Monday", "two weeks from Friday", "the Friday before the end of the month" */
-const OFFSET = spokenForm(
-  `(?:(?<the>the)|${COUNT}) (?:(?<unit>day|week|fortnight|month)s?|(?<part>${DAY_PART})|${WEEKDAY}) (?<side>before|after|from)`,
-);
-/** "end of day", "close of business on Monday": of that day, or else of today. */
-const DAY_END = spokenForm(
-  '(?:eod|cob|eob|(?:end|close) of (?:(?:the|this|that|my|your|our) )?(?:(?:working|business|work) )?(?:day|business|play|work|today|working|office|shift))(?: (?:on|,)(?= ))?',
-);
-
 /** The month that is named without a day; null for none. */
-export function monthAlone(text: string, mentions: readonly DayMention[]): number | null {
-  for (const found of text.matchAll(MONTH_ALONE)) {
-    const to = found.index + found[0].length;
-    if (!mentions.some((one) => to > one.from && to <= one.to)) return monthOf(found.groups?.month ?? '');
-  }
-  return null;
+export function monthAlone(text: string): number | null {
+  const month = MONTH_ALONE.exec(text)?.groups?.month;
+  return month === undefined ? null : monthOf(month);
 }
 
 export function daysIn(text: string, context: DayContext): DayMention[] {
-  const found = readEach(text, (at) => dayAt(text, at, context));
+  const found = readEach(text, (at) => dayAt(at, { ...context, text }));
   return reconciled(
     found.filter(({ from }) => !LAST.test(text.slice(0, from))),
     context,
   );
+}
+
+function dayAt(at: number, context: TextContext): DayMention | null {
+  return readAt(FORMS, context.text, { at, context });
 }
 
 /** A weekday and a date beside it name one day: the date in that month in which it is that weekday. */
@@ -179,40 +208,22 @@ function reconciled(found: DayMention[], { today }: DayContext): DayMention[] {
   const dated = found.find(({ date_alone }) => date_alone !== undefined);
   const named = found.find(({ weekday, date_alone }) => weekday !== undefined && date_alone === undefined);
   if (dated?.date_alone === undefined || named?.weekday === undefined) return found;
-  const day = dateOnWeekday(dated.date_alone, named.weekday, today);
+  const day = nextDate(dated.date_alone, { today, weekday: named.weekday });
   if (day === null) return found;
   const both = { ...dated, day, from: Math.min(dated.from, named.from), to: Math.max(dated.to, named.to) };
   return [both, ...found.filter((one) => one !== dated && one !== named)].sort((a, b) => a.from - b.from);
 }
 
-function dayAt(text: string, at: number, context: DayContext): DayMention | null {
-  const offset = matchAt(OFFSET, text, at);
-  const far = offset === null ? null : offsetDay(offset, dayAt(text, offset.to + 1, context));
-  if (far !== null) return far;
-  const end = matchAt(DAY_END, text, at);
-  if (end !== null) {
-    const named = dayAt(text, end.to + 1, context);
-    const is_day = named !== null && named.is_weak !== true && named.is_part !== true;
-    return is_day ? { ...named, from: at } : { day: context.today, from: at, to: end.to, is_part: true };
-  }
-  for (const { form, read } of FORMS) {
-    const match = matchAt(form, text, at);
-    const found = match === null ? null : read(match.said, context, text.slice(0, at));
-    if (match === null || found === null) continue;
-    return { ...(typeof found === 'number' ? { day: found } : found), from: at, to: match.to };
-  }
-  return null;
-}
-
-function offsetDay({ said, from }: FormMatch, base: DayMention | null): DayMention | null {
-  if (base === null || base.is_part === true || base.is_weak === true) return null;
-  const is_the = said.the !== undefined;
-  if (is_the ? said.side === 'from' : said.unit === undefined) return null;
-  const is_before = said.side === 'before';
-  const place = { from, to: base.to };
-  if (said.weekday !== undefined)
-    return { ...place, day: nextWeekday(weekdayIn(said), is_before ? base.day - 8 : base.day) };
-  return { ...place, day: spanAfter(base.day, { unit: 'day', ...said }, is_before ? -1 : 1) };
+function dayBeside(said: FormGroups, context: TextContext, to: number): { day: number; to: number } | null {
+  const base = dayAt(to + 1, context);
+  if (base === null || base.worth === WEAK) return null;
+  if (said.the === undefined ? said.unit === undefined : said.side === 'from') return null;
+  const side = said.side === 'before' ? -1 : 1;
+  const day =
+    said.weekday === undefined
+      ? spanAfter(base.day, { ...said, unit: said.unit ?? 'day' }, side)
+      : nextWeekday(weekdayIn(said), side < 0 ? base.day - 8 : base.day);
+  return { day, to: base.to };
 }
 
 function weekdayIn({ weekday }: FormGroups): number {
@@ -220,7 +231,7 @@ function weekdayIn({ weekday }: FormGroups): number {
 }
 
 function spanAfter(day: number, { count, unit, work }: FormGroups, side: 1 | -1 = 1): number {
-  const number = side * (/couple/.test(count ?? '') ? 2 : Number(/\d+/.exec(count ?? '')?.[0] ?? 1));
+  const number = side * countOf(count);
   if (work !== undefined) return workdaysAfter(day, number);
   if (unit === 'month' || unit === 'year') return monthsAfter(day, unit === 'year' ? 12 * number : number);
   return day + number * (unit === 'week' ? 7 : unit === 'fortnight' ? 14 : 1);
@@ -242,28 +253,26 @@ function nthDay(said: FormGroups, { today }: DayContext): number | null {
 }
 
 /** That day of this year, or of the next one where it is long past. */
-function dateInMonth(said: FormGroups, { today }: DayContext): DayFound {
+function dateInMonth(said: FormGroups, { today }: DayContext): Omit<SpokenDay, 'worth'> {
   const [month, date] = [monthOf(said.month ?? ''), Number(said.nth)];
   const { year } = partsOf(today);
   const is_past = today - dayOf(year, month, date) > PAST_DAYS_MAX;
-  const day = dateIn(Number(said.year ?? (is_past ? year + 1 : year)), month, date) ?? NO_DAY;
-  return { day, has_month: true };
+  return { day: dateIn(Number(said.year ?? (is_past ? year + 1 : year)), month, date) ?? NO_DAY, has_month: true };
 }
 
-/** "the tenth": the next such day, in the month that is spoken of where there is one. */
-function dateAlone(said: FormGroups, { today, topic }: DayContext): DayFound | null {
+/** "the tenth": the day that is spoken of, or the next such day in the month that is spoken of, or from today on. */
+function dateAlone(said: FormGroups, { today, topic }: DayContext): Omit<SpokenDay, 'worth'> | null {
   const date = Number(said.nth);
-  const on_weekday = said.weekday === undefined ? null : dateOnWeekday(date, weekdayIn(said), today);
-  const { year, month } = partsOf(today);
-  const ahead = topic.month === null ? 0 : (topic.month - month + 12) % 12;
-  const days = [0, 1, 2].map((more) => dateIn(year, month + ahead + more, date));
-  const day = on_weekday ?? days.find((one) => one !== null && one >= today) ?? null;
+  const is_topic = topic.day !== null && topic.day >= today && partsOf(topic.day).date === date;
+  const ahead = topic.month === null ? 0 : (topic.month - partsOf(today).month + 12) % 12;
+  const on_weekday = said.weekday === undefined ? null : nextDate(date, { today, weekday: weekdayIn(said) });
+  const day = on_weekday ?? (is_topic ? topic.day : nextDate(date, { today, ahead }));
   return day === null ? null : { day, date_alone: date };
 }
 
-/** The next month in which that day is that weekday; null where none of the next has it. */
-function dateOnWeekday(date: number, weekday: number, today: number): number | null {
+/** The next such day that is that weekday, if one is asked for, so many months ahead; null where none of the next has it. */
+function nextDate(date: number, { today, weekday, ahead = 0 }: { today: number; weekday?: number; ahead?: number }) {
   const { year, month } = partsOf(today);
-  const days = Array.from({ length: WEEKDAY_MONTHS_MAX }, (_, ahead) => dateIn(year, month + ahead, date));
-  return days.find((day) => day !== null && day >= today && weekdayOf(day) === weekday) ?? null;
+  const days = Array.from({ length: DATE_MONTHS_MAX }, (_, more) => dateIn(year, month + ahead + more, date) ?? NO_DAY);
+  return days.find((day) => day >= today && (weekday === undefined || weekdayOf(day) === weekday)) ?? null;
 }

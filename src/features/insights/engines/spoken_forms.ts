@@ -2,11 +2,13 @@ import { numbersIn } from '../../../domain/search/spoken_numbers.js';
 
 /** Sentences in a plain form, and the forms of words that are looked for in them. */
 
-/** Its named groups; those of the form that did not match are undefined. */
+/** Its named groups. */
 export type FormGroups = Partial<Record<string, string>>;
-export type FormMatch = { said: FormGroups; from: number; to: number };
-/** The place of a form: its first character, and the one behind it. */
+/** Its first character, and the one behind it. */
 export type FormPlace = { from: number; to: number };
+/** What a form says; null where it says nothing after all. `to`: where it ends. */
+type FormReader<Value, Context> = (said: FormGroups, context: Context, to: number) => Value | null;
+export type SpokenForm<Value, Context> = { form: RegExp; read: FormReader<Value, Context> };
 
 const FILLERS = /(?:,\s*)?\b(?:um+|uh+|erm?|eh)\b,?/g;
 const TOKENS = /\d{1,2}[:.h]\d{2}(?!\d|[.]\d)|[\p{L}\p{N}]+(?:'\p{L}+)*|[,.;?!]/gu;
@@ -27,15 +29,28 @@ export function plainSpeech(text: string): string {
   return words.join(' ');
 }
 
-/** A form of whole words that is looked for at one place. */
-export function spokenForm(source: string): RegExp {
-  return new RegExp(`(?:${source})(?= |$)`, 'y');
+/** A form of whole words. */
+export function spokenForm<Value, Context>(
+  source: string,
+  read: FormReader<Value, Context>,
+): SpokenForm<Value, Context> {
+  return { form: new RegExp(`(?:${source})(?= |$)`, 'y'), read };
 }
 
-export function matchAt(form: RegExp, text: string, at: number): FormMatch | null {
-  form.lastIndex = at;
-  const found = form.exec(text);
-  return found === null ? null : { said: found.groups ?? {}, from: at, to: at + found[0].length };
+/** The first form that says something at that place. A value may tell another end than the form's. */
+export function readAt<Value extends object, Context>(
+  forms: readonly SpokenForm<Value, Context>[],
+  text: string,
+  { at, context }: { at: number; context: Context },
+): (Value & FormPlace) | null {
+  for (const { form, read } of forms) {
+    form.lastIndex = at;
+    const found = form.exec(text);
+    const to = at + (found?.[0].length ?? 0);
+    const value = found === null ? null : read(found.groups ?? {}, context, to);
+    if (value !== null) return { to, ...value, from: at };
+  }
+  return null;
 }
 
 /** From left to right, what is read at the beginning of a word; a word belongs to one of them. */
@@ -48,4 +63,9 @@ export function readEach<One extends FormPlace>(text: string, read: (at: number)
     at = next < 0 ? next : next + 1;
   }
   return found;
+}
+
+/** "an", "a couple of", "22"; one where it does not say. */
+export function countOf(count = ''): number {
+  return count.includes('couple') ? 2 : Number(/\d+/.exec(count)?.[0] ?? 1);
 }

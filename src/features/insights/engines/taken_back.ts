@@ -3,7 +3,7 @@ import type { FormPlace } from './spoken_forms.js';
 /** Days and times that a sentence takes back: "not tomorrow but on Monday", "at nine, no, at ten". */
 
 /** Between "not" and what is denied stand such words, and times beside days. */
-const DENIED = /(?:^|(?<why>why )| )(?:not|instead of|rather than)(?: (?:on|by|at|in|for|the|this|from|#))* $/;
+const DENIED = /(?:^|(?<why>why )| )(?:not|instead of|rather than)(?: (?:on|by|at|in|for|an?|the|this|from|#))* $/;
 /** Between what is taken back and what takes its place. */
 const BETWEEN =
   /^ (?:(?:[,.;#]|no|sorry|wait|rather|actually|better|correction|oh|or|well|i|mean|meant|make|that|it|scratch|let's|say|not|but|on|by|at|in|for|the|this|until|before|around) )*$/;
