@@ -41,18 +41,6 @@ export function numbersIn(words: readonly string[]): SpokenNumber[] {
   return found;
 }
 
-/** "twenty two", "22" from that word on; null where no number of less than a hundred begins. */
-export function cardinalAt(words: readonly string[], at: number): SpokenNumber | null {
-  const number = numberAt(words, at);
-  return number === null || number.is_ordinal || number.value >= HUNDRED ? null : number;
-}
-
-/** "twenty second", "22nd"; null where no such number of less than a hundred begins. */
-export function ordinalAt(words: readonly string[], at: number): SpokenNumber | null {
-  const number = numberAt(words, at);
-  return number?.is_ordinal && number.value < HUNDRED ? number : null;
-}
-
 function numberAt(words: readonly string[], from: number): SpokenNumber | null {
   const word = words[from] ?? '';
   const digits = DIGITS.exec(word);

@@ -3,7 +3,7 @@ import { DAY_MS, dateOf } from '../../../domain/dates.js';
 import { partsOf, type SpokenClock, spokenClocks } from './calendar.js';
 import type { Sentence } from './sentences.js';
 import { type DayMention, daysIn, monthAlone, PLAIN, WEAK } from './spoken_days.js';
-import { plainSpeech } from './spoken_forms.js';
+import { type FormPlace, plainSpeech } from './spoken_forms.js';
 import { type TimeMention, timesIn } from './spoken_times.js';
 import { standing } from './taken_back.js';
 
@@ -34,10 +34,10 @@ const TIME_TOPIC_SENTENCES_MAX = 2;
 /** The preposition before a day or time, and words that may stand between. */
 const PREPOSITION = /(\S+)(?: (?:the|about|around|early|late|this))* $/;
 /** A day after one of these is what is spoken of, not when something is due. */
-const NOT_DUE = new Set(['since', 'of', 'than', 'after', 'about']);
-const DEADLINE = new Set(['by', 'before', 'until', 'till', 'end']);
+const NOT_DUE = /^(?:since|of|than|after|about)$/;
+const DEADLINE = /^(?:by|before|until|till|end)$/;
 const CORRECTS = /^(?:(?:hm+|oh|ah|well|,) )*(?:no|wait|actually|sorry|scratch that|make that)(?: |$)/;
-const BOUND = new Set(['from', 'until', 'till', 'after', 'to']);
+const BOUND = /^(?:from|until|till|after|to)$/;
 
 /** The days and times of a conversation, sentence by sentence in its order. */
 export class SpokenDates {
@@ -85,18 +85,16 @@ export class SpokenDates {
    * the time where they name the same day.
    */
   due(sentences: readonly Sentence[], same_day: readonly Sentence[] = []): SpokenDue | null {
-    const [first] = sentences;
-    if (first === undefined) return null;
     let day: number | null = null;
     let day_place = 0;
     let minute: number | null = null;
-    for (const [at, sentence] of sentences.entries()) {
+    for (const [at, sentence] of [...sentences, ...same_day].entries()) {
       const dated = this.#dated.get(sentence.place);
-      if (dated === undefined) continue;
+      const own = dated === undefined ? null : (writtenMoment(sentence, dated) ?? momentIn(dated));
+      if (dated === undefined || own === null) continue;
       // For how long something is done is no day of something else.
-      if (at > 0 && dated.days.length > 0 && dated.days.every(({ is_span }) => is_span === true)) continue;
-      const own = writtenMoment(sentence, dated) ?? momentIn(dated);
-      if (own === null) continue;
+      const is_span = dated.days.length > 0 && dated.days.every((one) => one.is_span === true);
+      if (at >= sentences.length ? dated.days.length === 0 || own.day !== day : at > 0 && is_span) continue;
       const is_same = own.day === day;
       // "Monday." "No, wait, Monday I am away." "Tuesday."
       if (day !== null && sentence.place > day_place && CORRECTS.test(dated.text)) {
@@ -107,12 +105,10 @@ export class SpokenDates {
       if (day === null) [day, day_place, minute] = [own.day, sentence.place, own.minute];
       else if (is_same || dated.days.length === 0) minute ??= own.minute;
     }
-    for (const { place } of minute === null ? same_day : []) {
-      const dated = this.#dated.get(place);
-      const own = dated === undefined || dated.days.length === 0 ? null : momentIn(dated);
-      if (own !== null && own.day === day) minute ??= own.minute;
-    }
-    return day === null ? null : dueOf({ day, minute }, this.#clockOf(first));
+    const [first] = sentences;
+    if (first === undefined || day === null) return null;
+    if (minute === null) return { due_at: null, due_date: dateOf(day * DAY_MS) };
+    return { due_at: new Date(this.#clockOf(first).momentOf(day, minute)).toISOString(), due_date: null };
   }
 }
 
@@ -120,50 +116,47 @@ function recent<One extends { place: number }>(named: One | null, place: number,
   return named !== null && place - named.place <= sentences_max ? named : null;
 }
 
-function dueOf({ day, minute }: SpokenMoment, clock: SpokenClock): SpokenDue {
-  return minute === null
-    ? { due_at: null, due_date: dateOf(day * DAY_MS) }
-    : { due_at: new Date(clock.momentOf(day, minute)).toISOString(), due_date: null };
-}
-
-function momentIn({ text, clock, days, times, topic_day }: DatedSentence): SpokenMoment | null {
-  const preposition = ({ from }: DayMention | TimeMention) => {
-    // "No later than Friday" is a deadline.
-    const before = text.slice(0, from).replace(/later than $/, 'by ');
-    return PREPOSITION.exec(before)?.[1] ?? '';
-  };
-  const span = times.find(({ ahead_min }) => ahead_min !== undefined);
-  if (span?.ahead_min !== undefined && days.every(({ day }) => day === clock.today)) {
-    const minute = clock.minute + span.ahead_min;
+function momentIn(sentence: DatedSentence): SpokenMoment | null {
+  const { text, clock, days, times, topic_day } = sentence;
+  const ahead_min = times.find((one) => one.ahead_min !== undefined)?.ahead_min;
+  if (ahead_min !== undefined && days.every(({ day }) => day === clock.today)) {
+    const minute = clock.minute + ahead_min;
     return { day: clock.today + Math.floor(minute / DAY_MIN), minute: minute % DAY_MIN };
   }
-  const isFrom = (one: DayMention) => preposition(one) === 'from';
-  const worthOf = (one: DayMention) => {
-    const before = preposition(one);
-    if (!(one.day >= clock.today) || NOT_DUE.has(before)) return 0;
-    // "from Monday to Friday"
-    if (isFrom(one) ? / (?:to|till|until) /.test(text.slice(one.to)) : before === 'to' && days.some(isFrom)) return 0;
-    if (isFrom(one) || one.worth < PLAIN) return isFrom(one) ? WEAK : one.worth;
-    // "The samples are not here today, so the shoot is on Wednesday."
-    const is_led = days.some(({ to }) => to <= one.from && / so /.test(text.slice(to, one.from)));
-    return (
-      (DEADLINE.has(before) || /^(?:the )?end /.test(text.slice(one.from)) ? PLAIN + 1 : PLAIN) + (is_led ? 0.5 : 0)
-    );
-  };
-  const most = Math.max(WEAK, ...days.map(worthOf));
-  const day = days.find((one) => worthOf(one) === most);
-  const clocked = times.filter(({ ahead_min }) => ahead_min === undefined);
-  const time = clocked.find((one) => !BOUND.has(/(\S+) $/.exec(text.slice(0, one.from))?.[1] ?? '')) ?? clocked[0];
-  if (day !== undefined) return { day: day.day, minute: time === undefined ? null : minuteOn(day.day, time, clock) };
-  if (time === undefined || days.length > 0) return null;
-  const is_before = / (?:before|until|till) $/.test(text.slice(0, time.from));
-  if (topic_day !== null && topic_day >= clock.today && !is_before)
+  const most = Math.max(WEAK, ...days.map((one) => worthIn(sentence, one)));
+  const day = days.find((one) => worthIn(sentence, one) === most)?.day;
+  const clocked = times.filter((one) => one.ahead_min === undefined);
+  const time = clocked.find((one) => !BOUND.test(prepositionOf(sentence, one))) ?? clocked[0];
+  if (time === undefined) return day === undefined ? null : { day, minute: null };
+  if (day !== undefined) return { day, minute: minuteOn(day, time, clock) };
+  if (days.length > 0) return null;
+  // "They are out till ten" is today; "before ten" alone is about the day that was named.
+  const is_today = / (?:before|until|till) $/.test(text.slice(0, time.from));
+  if (topic_day !== null && topic_day >= clock.today && !is_today)
     return { day: topic_day, minute: minuteOn(topic_day, time, clock) };
   const minute = minuteOn(clock.today, time, clock);
-  return {
-    day: minute > clock.minute ? clock.today : clock.today + 1,
-    minute: minute > clock.minute ? minute : time.minute,
-  };
+  return minute > clock.minute ? { day: clock.today, minute } : { day: clock.today + 1, minute: time.minute };
+}
+
+/** "No later than Friday" is by Friday. */
+function prepositionOf({ text }: DatedSentence, { from }: FormPlace): string {
+  return PREPOSITION.exec(text.slice(0, from).replace(/later than $/, 'by '))?.[1] ?? '';
+}
+
+/** How well a day says when something is due; 0 for not at all. */
+function worthIn(sentence: DatedSentence, one: DayMention): number {
+  const { text, clock, days } = sentence;
+  const before = prepositionOf(sentence, one);
+  if (!(one.day >= clock.today) || NOT_DUE.test(before)) return 0;
+  const isFrom = (other: DayMention) => prepositionOf(sentence, other) === 'from';
+  // "from Monday to Friday"
+  if (isFrom(one)) return / (?:to|till|until) /.test(text.slice(one.to)) ? 0 : WEAK;
+  if (before === 'to' && days.some(isFrom)) return 0;
+  if (one.worth < PLAIN) return one.worth;
+  const is_deadline = DEADLINE.test(before) || /^(?:the )?end /.test(text.slice(one.from));
+  // "The samples are not here today, so the shoot is on Wednesday."
+  const is_led = days.some(({ to }) => to <= one.from && / so /.test(text.slice(to, one.from)));
+  return one.worth + (is_deadline ? 1 : 0) + (is_led ? 0.5 : 0);
 }
 
 /** "At seven", said in the afternoon of that day, is this evening; "by half past six", said at six, is this morning. */

@@ -6,7 +6,7 @@ import { numbersIn } from '../../../domain/search/spoken_numbers.js';
 export type FormGroups = Partial<Record<string, string>>;
 /** Its first character, and the one behind it. */
 export type FormPlace = { from: number; to: number };
-/** What a form says; null where it says nothing after all. `to`: where it ends. */
+/** Gives the meaning of a form; null where it has none here. `to`: where it ends. */
 type FormReader<Value, Context> = (said: FormGroups, context: Context, to: number) => Value | null;
 export type SpokenForm<Value, Context> = { form: RegExp; read: FormReader<Value, Context> };
 
@@ -53,14 +53,16 @@ export function readAt<Value extends object, Context>(
   return null;
 }
 
-/** From left to right, what is read at the beginning of a word; a word belongs to one of them. */
-export function readEach<One extends FormPlace>(text: string, read: (at: number) => One | null): One[] {
-  const found: One[] = [];
-  for (let at = 0; at >= 0 && at < text.length; ) {
-    const one = read(at);
+/** All that the forms say from left to right; a word belongs to one of them. */
+export function readAll<Value extends object, Context>(
+  forms: readonly SpokenForm<Value, Context>[],
+  text: string,
+  context: Context,
+): (Value & FormPlace)[] {
+  const found: (Value & FormPlace)[] = [];
+  for (const { index: at } of text.matchAll(/\S+/g)) {
+    const one = at < (found.at(-1)?.to ?? 0) ? null : readAt(forms, text, { at, context });
     if (one !== null) found.push(one);
-    const next = text.indexOf(' ', one === null ? at : Math.max(one.to - 1, at));
-    at = next < 0 ? next : next + 1;
   }
   return found;
 }

@@ -23,12 +23,12 @@ export function periodOf(said: FormGroups, today: number, more = 0): SpokenPerio
   const ahead = more + (said.after_next !== undefined ? 2 : said.next !== undefined ? 1 : 0);
   if (said.month !== undefined) {
     const named = monthOf(said.month);
-    return oneMonth(Number(said.year ?? year + (named < month ? 1 : 0)) + ahead, named);
+    return monthsOf(Number(said.year ?? year + (named < month ? 1 : 0)) + ahead, named, 1);
   }
   const number = said.q ?? said.quarter;
   const current = Math.floor(month / 3);
   // The first quarter, named in the second one, is that of the next year.
-  if (number !== undefined) return oneQuarter(Number(number) <= current ? year + 1 : year, Number(number) - 1);
+  if (number !== undefined) return monthsOf(Number(number) <= current ? year + 1 : year, 3 * Number(number) - 3, 3);
   const monday = today - weekdayOf(today) + WEEK * ahead;
   switch (said.unit) {
     case 'week':
@@ -36,25 +36,17 @@ export function periodOf(said: FormGroups, today: number, more = 0): SpokenPerio
     case 'weekend':
       return { first: monday + 5, middle: monday + 5, last: monday + SUNDAY };
     case 'month':
-      return oneMonth(year, month + ahead);
+      return monthsOf(year, month + ahead, 1);
     case 'quarter':
-      return oneQuarter(year, current + ahead);
+      return monthsOf(year, 3 * (current + ahead), 3);
     default:
-      return {
-        first: dayOf(year + ahead, 0, 1),
-        middle: dayOf(year + ahead, 5, 30),
-        last: dayOf(year + ahead, 11, 31),
-      };
+      return { ...monthsOf(year + ahead, 0, 12), middle: dayOf(year + ahead, 5, 30) };
   }
 }
 
-function oneMonth(year: number, month: number): SpokenPeriod {
-  return { first: dayOf(year, month, 1), middle: dayOf(year, month, 15), last: monthEnd(year, month) };
-}
-
-function oneQuarter(year: number, quarter: number): SpokenPeriod {
-  const month = quarter * 3;
-  return { first: dayOf(year, month, 1), middle: dayOf(year, month + 1, 15), last: monthEnd(year, month + 2) };
+function monthsOf(year: number, month: number, count: number): SpokenPeriod {
+  const middle = dayOf(year, month + Math.floor(count / 2), 15);
+  return { first: dayOf(year, month, 1), middle, last: monthEnd(year, month + count - 1) };
 }
 
 /** Friday, or what is left of a weekend; on a Sunday that of the week that follows. */

@@ -1,12 +1,4 @@
-import {
-  countOf,
-  type FormGroups,
-  type FormPlace,
-  readAt,
-  readEach,
-  type SpokenForm,
-  spokenForm,
-} from './spoken_forms.js';
+import { countOf, type FormGroups, type FormPlace, readAll, spokenForm } from './spoken_forms.js';
 
 /** Times of day that a sentence names: "at nine", "half past eleven", "ten past nine", "by 5 pm". */
 
@@ -19,7 +11,6 @@ type SpokenTime = {
   ahead_min?: number;
 };
 export type TimeMention = SpokenTime & FormPlace;
-type TimeForm = SpokenForm<SpokenTime, string>;
 
 const NOON = 12 * 60;
 const DAY_MIN = 24 * 60;
@@ -42,12 +33,12 @@ const SPAN =
 
 const shareOf = ({ share = '' }: FormGroups) =>
   share.endsWith('half') ? 30 : share.endsWith('quarter') ? 15 : share === '3 quarters' ? 45 : Number(share);
-const exactForm = (source: string, minute: number): TimeForm => spokenForm(source, () => ({ minute, is_exact: true }));
-const aheadForm = (source: string): TimeForm =>
-  spokenForm(source, (said) => ({ minute: 0, is_exact: true, ahead_min: spanOf(said) }));
+const timeForm = spokenForm<SpokenTime, string>;
+const aheadForm = (source: string) =>
+  timeForm(source, (said) => ({ minute: 0, is_exact: true, ahead_min: spanOf(said) }));
 /** `minutesPast`: those past the hour. */
-const clockForm = (source: string, minutesPast = ({ minutes = '0' }: FormGroups) => Number(minutes)): TimeForm =>
-  spokenForm(`${source}${HALF_OF_DAY}`, (said, text) => {
+const clockForm = (source: string, minutesPast = ({ minutes = '0' }: FormGroups) => Number(minutes)) =>
+  timeForm(`${source}${HALF_OF_DAY}`, (said, text) => {
     const hour = Number(said.hour);
     const { is_pm, is_exact } = halfOfDay(hour, said, text);
     const minute = (is_pm === null ? hour : (hour % 12) + (is_pm ? 12 : 0)) * 60 + minutesPast(said);
@@ -55,9 +46,9 @@ const clockForm = (source: string, minutesPast = ({ minutes = '0' }: FormGroups)
   });
 
 /** The first form that says a time counts. */
-const FORMS: readonly TimeForm[] = [
-  exactForm('noon|midday', NOON),
-  exactForm('midnight', DAY_MIN - 1),
+const FORMS = [
+  timeForm('noon|midday', () => ({ minute: NOON, is_exact: true })),
+  timeForm('midnight', () => ({ minute: DAY_MIN - 1, is_exact: true })),
   aheadForm(`(?:in|within) (?:(?:about|around|the|next|just|another) )*${SPAN}(?: from now)?(?! ago)`),
   aheadForm(`${SPAN} from now`),
   aheadForm('within the (?<hours>hour)'),
@@ -78,7 +69,7 @@ const FORMS: readonly TimeForm[] = [
 ];
 
 export function timesIn(text: string): TimeMention[] {
-  return readEach(text, (at) => readAt(FORMS, text, { at, context: text }));
+  return readAll(FORMS, text, text);
 }
 
 function spanOf(said: FormGroups): number {

@@ -193,6 +193,61 @@ t.test('K-205 further forms, and what only sounds like a day', (t) => {
   t.end();
 });
 
+t.test('K-205 days and times as they are said in Britain, Ireland and elsewhere', (t) => {
+  const rows: [string, string | null][] = [
+    ['Wednesday week', '2026-12-09'],
+    ['Friday week at half ten', '2026-12-04T09:30:00.000Z'],
+    ['Monday fortnight', '2026-12-14'],
+    ['tomorrow week', '2026-12-03'],
+    ['today week', '2026-12-02'],
+    ['three weeks on Friday', '2026-12-18'],
+    ['the morra', '2026-11-26'],
+    ['this arvo', '2026-11-25'],
+    ['the second Tuesday of May', '2027-05-11'],
+    ['first thing Monday', '2026-11-30'],
+    ['first thing in the morning', '2026-11-26'],
+    ['first thing', '2026-11-26'],
+    ['before we lock up', '2026-11-25'],
+    ['in the morning', '2026-11-26'],
+    ['by the, um, nineteenth', '2026-12-19'],
+    ['from Monday', '2026-11-30'],
+    ['half three on Friday', '2026-11-27T14:30:00.000Z'],
+    ['half eight in the morning on Friday', '2026-11-27T07:30:00.000Z'],
+    ['quarter past eight tomorrow morning', '2026-11-26T07:15:00.000Z'],
+    ['Monday at 5:30', '2026-11-30T16:30:00.000Z'],
+    ['at five thirty pm tomorrow', '2026-11-26T16:30:00.000Z'],
+    ['at nine oh five tomorrow', '2026-11-26T08:05:00.000Z'],
+    ['between nine and ten tomorrow', '2026-11-26T08:00:00.000Z'],
+    ['on Friday, ten to two', '2026-11-27T09:00:00.000Z'],
+    ['on Friday at ten to two', '2026-11-27T12:50:00.000Z'],
+    ['12/7/2026 at 5pm', '2026-12-07T16:00:00.000Z'],
+    ['not on a Friday, on Monday', '2026-11-30'],
+    ['we had six in January two and no more', null],
+  ];
+  for (const [text, due] of rows) t.equal(dueOf([`I will do it ${text}.`]), due, text);
+  t.equal(dueOf(['The samples are not here today, so the shoot is on Friday.']), '2026-11-27');
+  t.equal(dueOf(['We meet on the tenth.', 'The tenth is fine.']), '2026-12-10');
+  t.equal(dueOf(['The shop is shut on Friday.', 'The till is down till nine.']), '2026-11-25T20:00:00.000Z');
+  t.end();
+});
+
+t.test('K-205 a sentence takes back the day of the one before', (t) => {
+  const rows: [string[], string][] = [
+    [['I can do Friday.', 'No, wait, Friday I am away.', 'Monday.'], '2026-11-30'],
+    [['I can do Friday.', 'Actually, make it Monday.'], '2026-11-30'],
+    [['I can do Friday.', 'Then Monday is free for the rest.'], '2026-11-27'],
+    [['Friday.', 'At nine.'], '2026-11-27T08:00:00.000Z'],
+  ];
+  for (const [texts, due] of rows) {
+    const dates = new SpokenDates('Europe/Berlin');
+    const sentences = texts.map((text, place) => sentence(text, place));
+    for (const one of sentences) dates.read(one);
+    const found = dates.due(sentences);
+    t.equal(found?.due_date ?? found?.due_at, due, texts.join(' '));
+  }
+  t.end();
+});
+
 t.test('K-205 spans of hours and minutes', (t) => {
   const rows: [string, string | null][] = [
     ['in two hours', '2026-11-25T17:30:00.000Z'],
