@@ -1611,7 +1611,7 @@ export type StreamSummary = {
   }[];
   /** Why nothing was made of it, or why the built-in engine did it in place of a model; null otherwise. */
   failure: {
-    /** As in debug runs; INSIGHTS_OFF where nobody looks into recordings. */
+    /** As in debug runs; INSIGHTS_OFF where nobody looks into recordings, ENGLISH_ONLY where the built-in engine looked for no suggestions. */
     code: string;
     /** A sentence for people. */
     message: string;

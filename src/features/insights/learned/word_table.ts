@@ -48,7 +48,5 @@ const SMALL = new Set(
   gives gave given ask asked keep kept find found try tried use used feel felt leave left call called work works worked back still never always ever maybe perhaps actually probably though even
   yet quite around through away little big new old long way people man guy guys anyone someone everyone literally basically else already enough love course point kind sort
   aye fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth thirteen fourteen fifteen
-  sixteen seventeen eighteen nineteen sixty seventy eighty ninety mister missus maam sir plus`.split(
-    /\s+/,
-  ),
+  sixteen seventeen eighteen nineteen sixty seventy eighty ninety mister missus maam sir plus`.split(/\s+/),
 );

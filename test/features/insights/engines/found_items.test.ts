@@ -118,7 +118,7 @@ t.test('K-207 no matter comes twice', async (t) => {
       "task A I'll send the contract to the lawyer.",
     ],
     ["A: Bob, can you book the boat? / B: Sure, I'll book the boat.", 'task B Book the boat.'],
-    ["A: Let's take the train. / B: Agreed. / A: Good, then we take the train.", "decision - Let's take the train."],
+    ["A: Let's take the train. / B: Agreed. / A: Good, then we take the train.", 'decision - We take the train.'],
   ]);
 });
 
