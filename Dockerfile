@@ -5,7 +5,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY . .
 # What only the build needs does not go into the image.
-RUN npm run build && node tools/setup/speech_models.mjs && test -d models/moonshine-tiny && chmod +x dist/tools/cli/main.js && \
+RUN npm run build && node tools/setup/speech_models.mjs && node tools/setup/meaning_model.mjs && \
+  test -d models/moonshine-tiny && test -d models/sentence-encoder-lite && chmod +x dist/tools/cli/main.js && \
   rm -rf node_modules/esbuild node_modules/@esbuild node_modules/preact node_modules/@preact node_modules/lean-qr node_modules/uplot
 
 FROM node:24.18.0-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d

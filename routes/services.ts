@@ -19,6 +19,7 @@ import type { JoinedFiles } from '../src/features/recordings/joined_audio.js';
 import type { MissingAudio } from '../src/features/recordings/missing_audio.js';
 import type { Embeddings } from '../src/features/search/index/embeddings.js';
 import type { SearchIndexes } from '../src/features/search/index/search_index.js';
+import type { VectorRenewal } from '../src/features/search/index/vector_renewal.js';
 import type { RecallAnswers } from '../src/features/search/questions/recall_answer.js';
 import type { FeatureServices } from '../src/features/services.js';
 import type { Announcements } from '../src/features/transcripts/announcements.js';
@@ -50,6 +51,8 @@ export type Services = FeatureServices &
     device_activity: DeviceActivity;
     /** The model that makes vectors of what was said; null without one. */
     embeddings: Embeddings | null;
+    /** Has vectors of another model made anew. */
+    vector_renewal: VectorRenewal;
     endpoint_tests: EndpointTests;
     /** Names of engines that pipelines may have; null where others than this server may know more. */
     engine_names: EngineNames;

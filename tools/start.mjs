@@ -1,5 +1,6 @@
 /* `npm start`: makes a checkout ready, then is the server, so that a signal has one process to go to. */
 
+import { ensureMeaningModel } from './setup/meaning_model.mjs';
 import { ensureSpeechModels } from './setup/speech_models.mjs';
 import { makeReady, readCommandLine } from './setup.mjs';
 
@@ -11,9 +12,11 @@ readCommandLine({
   ],
 });
 makeReady();
-const { TRANSCRIBE_URL, TRANSCRIBE_COMMAND, TRANSCRIBE_BUILT_IN, CONTENT_WORKER } = process.env;
+const { TRANSCRIBE_URL, TRANSCRIBE_COMMAND, TRANSCRIBE_BUILT_IN, CONTENT_WORKER, EMBED_URL, EMBED_BUILT_IN } =
+  process.env;
 if (!TRANSCRIBE_URL && !TRANSCRIBE_COMMAND && TRANSCRIBE_BUILT_IN !== '0' && CONTENT_WORKER !== '0')
   await ensureSpeechModels();
+if (!EMBED_URL && EMBED_BUILT_IN !== '0') await ensureMeaningModel();
 // One request on this machine's loopback; the start says what it found, and uses nothing.
 process.env.LOOK_FOR_OLLAMA ??= '1';
 await import('../dist/src/main.js');

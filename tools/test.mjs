@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { ensureMeaningModel } from './setup/meaning_model.mjs';
 import { ensureSpeechModels } from './setup/speech_models.mjs';
 import { makeReady, readCommandLine, root } from './setup.mjs';
 import { runFiles } from './testing/file_process.mjs';
@@ -28,6 +29,7 @@ const { values, positionals } = readCommandLine({
 });
 makeReady({ with_dev: true });
 await ensureSpeechModels();
+await ensureMeaningModel();
 
 const fail = (problem) => {
   console.error(problem);

@@ -6,6 +6,7 @@ import type { RetentionNews } from '../workspaces/sweep.js';
 import { deletionMessages, freshPrivateWorkspace } from './account_deletion.js';
 import { deviceMessages } from './account_devices.js';
 import { endpointMessages } from './account_endpoints.js';
+import { meaningMessages } from './account_meaning.js';
 import { isMember, membershipMessages, workspaceUpdated } from './account_memberships.js';
 import { sessionMessages } from './account_sessions.js';
 import { type Account, bumpEpoch, isGone, isOpen, ofAccount, tellRetention, updated } from './account_state.js';
@@ -100,6 +101,7 @@ export const account = defineActor<Account>()({
     ...tokenMessages,
     ...endpointMessages,
     ...membershipMessages,
+    ...meaningMessages,
     ...deletionMessages,
   },
 

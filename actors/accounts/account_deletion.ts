@@ -231,12 +231,13 @@ function erasing(state: Account, now_ms: number): DoneDecision<Account> {
   // App sessions last until they expire: whoever holds one can begin the account afresh. Switches are the staff's.
   const raised = bumpEpoch(state, ['account', 'grants', 'tokens']);
   const { id, email, private_workspace, memberships } = state;
+  const { meaning: _, ...kept } = raised.state;
   const number = private_workspace.number + 1;
   const forget_person: EmailMessage = { type: 'forget_person' };
   return {
     reply: DONE,
     next: {
-      ...raised.state,
+      ...kept,
       name: null,
       private_workspace: freshPrivateWorkspace(id, number),
       tokens: [],

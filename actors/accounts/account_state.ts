@@ -34,6 +34,8 @@ export type Account = {
   memberships: Membership[];
   /** Invitations that the account has accepted and whose workspace has not answered yet. */
   joining: Joining[];
+  /** Absent while it was never switched off. */
+  meaning?: MeaningSwitch | undefined;
   /** Counts attempts at deleting the account, so that answers to an earlier attempt are recognised. */
   deletion_attempts: number;
   phase: Phase;
@@ -41,6 +43,9 @@ export type Account = {
 
 /** `number` distinguishes this private workspace from those before an erasure. */
 export type PrivateWorkspace = { id: string; number: number; name: string; retention: Retention };
+
+/** Whether vectors are made of what was said. `changes`: how often it was switched. */
+export type MeaningSwitch = { is_on: boolean; changes: number };
 
 export type LivingToken = { id: string; last_four: string; created_at_ms: number; expires_at_ms: number | null };
 export type Membership = JoinedWorkspace & { role: Role };

@@ -1,7 +1,16 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { fingerprintOf, VECTORS, VECTORS_DUE } from '../../src/domain/search/vectors.js';
-import { type Decision, DONE, type DoneDecision, type Effect, messagesOf, type RecordQuery } from '../actor.js';
+import { fingerprintOf, modelOfVectors, VECTORS, VECTORS_DUE } from '../../src/domain/search/vectors.js';
+import {
+  type Decision,
+  DONE,
+  type DoneDecision,
+  type Effect,
+  messagesOf,
+  type RangeQuery,
+  type Read,
+  type RecordQuery,
+} from '../actor.js';
 import { dueIndexEffects, isLastTry, type JobChange, workerMessages } from '../job.js';
 import { changedMember } from './transcript_block.js';
 import { type PageTurn, pageKey, readPage } from './transcript_page.js';
@@ -14,9 +23,10 @@ import { VECTORS_INDEX } from './vectors_index.js';
  */
 
 const VECTORS_PAGES_MAX = 4; // ours: of one claim
+const DROPPED_PAGES_MAX = 32; // ours: of one commit
 
 const NOT_HELD = refuse('CONFLICT', 'These vectors are not yours to make: the claim was lost.');
-const NOTHING = { pages: [] as number[] };
+const NOTHING = { account_id: '', pages: [] as number[] };
 const TRIES = { tries_max: LIMITS.vectors_tries_max, rests_ms: LIMITS.vectors_retries_ms };
 
 type HeldVectors = { token: string };
@@ -45,7 +55,7 @@ export const vectorMessages = messagesOf<Transcript>()({
       state,
       { token, lease_ms }: { token: string; lease_ms: number },
       facts,
-    ): Decision<Transcript, { pages: number[] }> {
+    ): Decision<Transcript, { account_id: string; pages: number[] }> {
       if (state === null) return { reply: NOTHING };
       const claim = state.vectors_claim;
       if (claim !== null && claim.until_ms > facts.now_ms)
@@ -55,7 +65,7 @@ export const vectorMessages = messagesOf<Transcript>()({
         return { reply: NOTHING, ...unclaimed(state, null, facts.self) };
       const tries = (claim?.tries ?? 0) + 1;
       return {
-        reply: { pages },
+        reply: { account_id: state.account_id, pages },
         ...claimed(state, { token, tries, until_ms: facts.now_ms + lease_ms }, facts.self),
       };
     },
@@ -64,6 +74,49 @@ export const vectorMessages = messagesOf<Transcript>()({
   prolong_vectors: vectorJobs.prolong,
   fail_vectors: vectorJobs.fail,
   release_vectors: vectorJobs.release,
+
+  /**
+   * Removes vectors, `keeps`: but for those of this model. `wanted`: new ones are made. A claim is lost, so that nothing that
+   * is being made comes after. `after`: the last page that was looked at; null when that was all.
+   */
+  drop_vectors: {
+    records: ({ after }: DroppedVectors): RecordQuery[] => [
+      { collection: 'published', range: { after, limit: DROPPED_PAGES_MAX + 1 } },
+      { collection: VECTORS_DUE, range: { limit: 1 } },
+    ],
+    further: (_: DroppedVectors, __: Transcript | null, read: Read): RecordQuery[] =>
+      read.range('published').map(({ id }) => ({ collection: VECTORS, id })),
+    decide(
+      state,
+      { keeps, wanted }: DroppedVectors,
+      facts,
+    ): Decision<Transcript, { after: { order: number; id: string } | null }> {
+      if (state === null) return { reply: { after: null } };
+      const found = facts.range('published');
+      const seen = found.slice(0, DROPPED_PAGES_MAX);
+      const gone = seen.filter(({ id }) => {
+        const vectors = facts.record<Uint8Array>(VECTORS, id);
+        return vectors !== undefined && (keeps === null || modelOfVectors(vectors) !== keeps);
+      });
+      const last = found.length > seen.length ? seen.at(-1) : undefined;
+      const after = last === undefined ? null : { order: last.order, id: last.id };
+      const is_due = wanted && (gone.length > 0 || facts.range(VECTORS_DUE).length > 0);
+      if (gone.length === 0 && wanted && !is_due) return { reply: { after } };
+      const { next, effects } = unclaimed(state, is_due ? facts.now_ms : null, facts.self);
+      return {
+        reply: { after },
+        next,
+        effects: [
+          ...gone.flatMap(({ id }): Effect[] => [
+            { effect: 'delete_record', collection: VECTORS, id },
+            { effect: 'put_record', collection: VECTORS_DUE, id, value: 1, order: Number.parseInt(id, 16) },
+            changedMember(state, id, facts.self),
+          ]),
+          ...effects,
+        ],
+      };
+    },
+  },
 
   /** Stores vectors. A page that has changed since stays due. */
   publish_vectors: {
@@ -97,6 +150,8 @@ export const vectorMessages = messagesOf<Transcript>()({
     ),
   },
 });
+
+type DroppedVectors = { keeps: number | null; wanted: boolean; after?: RangeQuery['after'] };
 
 export function fingerprintOfTurns(turns: readonly PageTurn[]): number {
   return fingerprintOf(turns.map(({ serial, text }) => `${serial} ${text}`));

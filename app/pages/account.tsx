@@ -13,11 +13,12 @@ import { signOut } from '../session/session.js';
 import { account, loadAccount, may } from '../shell/account.js';
 import { SettingsTabs } from '../shell/page_tabs.js';
 import { DeleteAccount } from './account/delete_account.js';
+import { MeaningSetting } from './account/meaning_setting.js';
 import { TimeZoneSetting } from './account/time_zone_setting.js';
 
 const NAME_CHARS_MAX = 80;
 
-/** The account itself: its name, its time zone, and its end. */
+/** The account itself: its name, its time zone, how recall finds, and its end. */
 export function AccountPage() {
   useEvents(['account.updated'], () => void loadAccount());
   return (
@@ -25,6 +26,7 @@ export function AccountPage() {
       <SettingsTabs />
       <Name />
       {may('profile:read') && may('profile:write') && <TimeZoneSetting />}
+      <MeaningSetting />
       <SignOut />
       <DeleteAccount />
     </Page>

@@ -205,9 +205,11 @@ export const LIMITS = {
   vectors_quiet_ms: 60_000, // ours: so long a page stays as it is before its vectors are made
   vectors_tries_max: 5, // docs/choices.md, "Search and recall"
   vectors_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/choices.md, "Search and recall"
-  vector_window_turns: 8, // docs/choices.md, "Search and recall": turns that one vector stands for
+  vector_window_turns: 1, // docs/choices.md, "Search and recall": turns that one vector stands for
   vector_dimension_max: 1_024, // docs/choices.md, "Search and recall"
-  vectors_nearest_max: 20, // docs/choices.md, "Search and recall": windows of one recall
+  meaning_idle_ms: 10 * MINUTE_MS, // docs/search.md: then the process that makes vectors ends
+  meaning_silence_ms: MINUTE_MS, // ours: a few texts take a quarter of a second, the model one more to load
+  meaning_bytes_max: 1_024 * 1024 * 1024, // ours: memory of that process, a quarter of it at work; with more than half it is replaced
   embed_query_ms_max: 1_500, // docs/choices.md, "Search and recall": then a recall goes by words alone
   recall_answer_ms_max: 10_000, // docs/choices.md, "Search and recall": then a question has no answer of the model
   recall_answer_chars_max: 20_000, // docs/choices.md, "Search and recall": of turns that the model gets

@@ -9,7 +9,7 @@ import { readEnginesFile } from '../features/transcripts/engines/engines_file.js
 import { OLLAMA_URL, ollamaVersion } from './local_models.js';
 import { type Primary, startPrimary } from './primary/primary.js';
 import { isStartProblem } from './server/start.js';
-import { withUsableSpeech } from './server/usable_speech.js';
+import { type EngineProblems, withUsableEngines } from './server/usable_engines.js';
 import { developmentAddresses, operatorUrl, readSettings, type Settings } from './settings.js';
 import type { KeptSignals } from './signals.js';
 
@@ -23,7 +23,7 @@ async function main(signals: KeptSignals): Promise<void> {
   const began = performance.now();
   const given = readSettings(process.env);
   const looking = given.look_for_ollama && insightMakerOf(given).by === 'built_in' ? ollamaVersion() : null;
-  const { settings, speech_problem } = await withUsableSpeech(given);
+  const { settings, problems } = await withUsableEngines(given);
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
   const starting: Promise<Started> = settings.processes === 1 ? startAlone(settings, log) : startPrimary(settings, log);
   let is_stopping = false;
@@ -64,7 +64,7 @@ async function main(signals: KeptSignals): Promise<void> {
   });
   const started = await starting;
   console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);
-  const rows = [...rowsOf(started, settings, speech_problem), ...ollamaRows(await looking)];
+  const rows = [...rowsOf(started, settings, problems), ...ollamaRows(await looking)];
   for (const [what, where] of rows) console.log(`  ${what.padEnd(12)} ${where}`);
   void started.given_up?.then(async (why) => {
     if (is_stopping) return;
@@ -93,7 +93,7 @@ async function rollAll(roll: Started['roll'], log: Logger): Promise<void> {
 function rowsOf(
   { base_url, ports, redis, pids }: Started,
   settings: Settings,
-  speech_problem: string | null,
+  problems: EngineProblems,
 ): [string, string][] {
   const operators_url = operatorUrl(settings, ports.operator);
   const token = settings.ops_token === null ? join(settings.data_dir, 'ops_token') : 'OPS_TOKEN';
@@ -109,8 +109,9 @@ function rowsOf(
     ...(inbox_url === null ? [] : [['inbox', inbox_url] as [string, string]]),
     ['mails', settings.smtp_url === null ? join(settings.data_dir, 'outbox') : 'over SMTP'],
     ['webhooks', settings.webhook_block_private ? 'to public addresses' : 'to any address, private ones too'],
-    ['transcripts', transcriptsLine(settings, speech_problem)],
+    ['transcripts', transcriptsLine(settings, problems)],
     ['insights', insightsLine(settings)],
+    ['meaning', meaningLine(settings, problems)],
     ['data', settings.data_dir],
     ...(pids === undefined ? [] : [['processes', pids.join(', ')] as [string, string]]),
     [
@@ -125,7 +126,7 @@ function rowsOf(
 }
 
 /** Whoever runs the server must see where the audio of others goes. */
-function transcriptsLine(settings: Settings, speech_problem: string | null): string {
+function transcriptsLine(settings: Settings, { speech }: EngineProblems): string {
   const { by } = transcriberOf(settings);
   const hosts = transcriptionHosts(settings, readEnginesFile(settings.engines_file).transcription).join(', ');
   switch (by) {
@@ -138,7 +139,7 @@ function transcriptsLine(settings: Settings, speech_problem: string | null): str
     case 'workers':
       return 'by workers on the operator port: audio goes to them';
     case 'nobody':
-      return `none: ${speech_problem ?? 'TRANSCRIBE_BUILT_IN=0'}`;
+      return `none: ${speech ?? 'TRANSCRIBE_BUILT_IN=0'}`;
     default:
       return unreachable(by);
   }
@@ -161,6 +162,13 @@ function insightsLine(settings: Settings): string {
     default:
       return unreachable(by);
   }
+}
+
+/** The same of what recall by meaning is made of. */
+function meaningLine({ embed_url, embed_built_in }: Settings, { meaning }: EngineProblems): string {
+  if (embed_url !== null) return `by a server: text goes to ${new URL(embed_url).host}`;
+  if (embed_built_in) return 'built in (English), text stays on this machine';
+  return `none, recall goes by words: ${meaning ?? 'EMBED_BUILT_IN=0'}`;
 }
 
 /** How a model on this machine is used, which nobody has asked for yet. */

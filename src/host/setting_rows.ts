@@ -270,7 +270,8 @@ export const variables = {
   ),
   TRANSCRIBE_NICE: row(wholeNumber({ min: 0, max: 19 }).default(10), {
     default_text: '10',
-    meaning: 'how far the processes that recognize speech and decode audio give way to all others, as with `nice`',
+    meaning:
+      'how far the processes that recognize speech, decode audio and make vectors give way to all others, as with `nice`',
   }),
   TRANSCRIBE_WINDOW_S: row(orNull(wholeNumber({ min: 5, max: 600 })), {
     default_text: '15 with the built-in engine, else 60',
@@ -307,7 +308,7 @@ export const variables = {
     meaning: 'model that INSIGHTS_URL is asked for',
   }),
   EMBED_URL: row(orNull(engineAddress), {
-    default_text: 'none, recall goes by words alone',
+    default_text: 'none, the built-in model makes vectors',
     meaning: 'server of a model that makes vectors of what was said, up to where /embeddings follows',
     shown: 'address',
   }),
@@ -318,6 +319,10 @@ export const variables = {
   EMBED_MODEL: row(orNull(z.string().max(200, 'must be at most 200 characters')), {
     default_text: "the server's own",
     meaning: 'model that EMBED_URL is asked for',
+  }),
+  EMBED_BUILT_IN: row(flagText.default(true), {
+    default_text: '1',
+    meaning: '0 turns the built-in model of meaning off; without EMBED_URL recall then goes by words alone',
   }),
   ENGINES_FILE: row(orNull(z.string()), {
     default_text: 'none',

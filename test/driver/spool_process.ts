@@ -57,7 +57,7 @@ export class SpoolProcess {
     const env = { ...this.#env, ...more };
     // As TestSpool: chunks stay as they were stored, and a machine that is busy with other tests is no overload.
     const ports = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0', OVERLOAD_DELAY_MS: '0' };
-    const workers = { CHUNK_WORKER: '0', TRANSCRIBE_BUILT_IN: '0', TRANSCRIBE_NICE: '0' };
+    const workers = { CHUNK_WORKER: '0', TRANSCRIBE_BUILT_IN: '0', EMBED_BUILT_IN: '0', TRANSCRIBE_NICE: '0' };
     // What its own processes run is not in the bundle; they take over what is loaded first.
     const is_whole = main === null && env.PROCESSES === undefined;
     const held = is_whole ? [HELD_SERVER] : ['--import', HOLDS_ANSWERS, main ?? MAIN];

@@ -8,6 +8,7 @@ import { openServerKeys } from '../../src/engine/secrets/server_keys.js';
 import { readCompletion } from '../../src/features/insights/engines/chat_completion.js';
 import { readInsights, readSummary } from '../../src/features/insights/engines/chat_forms.js';
 import { checkedInsights } from '../../src/features/insights/library/checked_insights.js';
+import { EmbeddingServer } from '../../src/features/search/index/embedding_server.js';
 import { Embeddings } from '../../src/features/search/index/embeddings.js';
 import { RecallAnswers } from '../../src/features/search/questions/recall_answer.js';
 import type { RecallItem } from '../../src/features/search/questions/recall_shapes.js';
@@ -155,7 +156,8 @@ t.test('whatever a model of vectors answers, a question gets a vector or none', 
   const server = createServer((_request, response) => void response.end(body));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const embeddings = new Embeddings({ url, key: null, model: null, metrics: makeMetrics(), log: LOG, now: Date.now });
+  const engine = new EmbeddingServer({ url, key: null, model: null, now: Date.now });
+  const embeddings = new Embeddings({ engine, metrics: makeMetrics(), log: LOG });
   t.teardown(async () => {
     await embeddings.close();
     server.close();
@@ -166,7 +168,7 @@ t.test('whatever a model of vectors answers, a question gets a vector or none', 
   await fc.assert(
     fc.asyncProperty(said, async (value) => {
       body = JSON.stringify(value);
-      const found = await embeddings.ofQuestion('Where is the key?');
+      const found = await embeddings.ofQuestion('Where is the key?', 'a');
       return found === null || (found.length > 0 && found.every((one) => Math.abs(one) <= 127));
     }),
     draws(t, 400),

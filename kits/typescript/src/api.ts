@@ -5,6 +5,8 @@ export type Account = {
   email: string;
   /** What the person is called; null until it is set. */
   name: string | null;
+  /** Whether recall also finds what means the same in other words. Vectors are made of what was said for it. */
+  recall_by_meaning: boolean;
   /** Whether the account has developer access. */
   developer_enabled: boolean;
   /** What the calling credential may use: of what the account holds, what its scopes allow. */
@@ -2019,11 +2021,13 @@ export type PublicApi = {
   'GET /me': {
     answer: Account;
   };
-  /** Renames the account. */
+  /** Changes what the account sets itself. */
   'PATCH /me': {
     body: {
       /** What the person is called; null for no name. */
-      name: string | null;
+      name?: string | null;
+      /** Whether recall also finds what means the same in other words. */
+      recall_by_meaning?: boolean;
     };
     answer: Account;
   };

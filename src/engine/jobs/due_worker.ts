@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { partitionOfId } from '../../domain/ids.js';
 import { NoPlace, SharedPool } from '../pools/shared_pool.js';
@@ -58,6 +59,8 @@ export class DueWorker<Member extends DueMember = DueMember> {
 
   constructor(due: DueMembers<Member>, options: DueWorkerOptions, workOn: WorkOn<Member>) {
     const { at_once } = options;
+    // Each member that waits for a place listens: a page of each partition.
+    setMaxListeners(0, this.#stopping.signal);
     this.due = due;
     this.#options = options;
     this.#workOn = workOn;

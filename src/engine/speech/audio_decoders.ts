@@ -1,5 +1,6 @@
 import { type PoolBounds, SharedPool } from '../pools/shared_pool.js';
-import { type CallOptions, SpeechProcess, SpeechProcessFailed } from './speech_process.js';
+import { ProcessFailed } from '../process/framed_process.js';
+import { type CallOptions, SpeechProcess } from './speech_process.js';
 
 /** Bounds of a process that only decodes, as those of `SpeechProcess`. */
 type DecoderOptions = Omit<ConstructorParameters<typeof SpeechProcess>[0], 'model_folder'>;
@@ -46,7 +47,7 @@ export class AudioDecoders {
 
   /**
    * One channel as samples of 16 bits, given to `onPiece` with their place, in samples. Where decoding begins anew, pieces
-   * come again. `is_cut`: there was more. Throws SpeechProcessFailed, and NoPlace.
+   * come again. `is_cut`: there was more. Throws ProcessFailed, and NoPlace.
    */
   decode(
     read: ReadAudio,
@@ -64,7 +65,7 @@ export class AudioDecoders {
     });
   }
 
-  /** How many seconds audio lasts; of longer audio `length_s_max`. Throws SpeechProcessFailed, and NoPlace. */
+  /** How many seconds audio lasts; of longer audio `length_s_max`. Throws ProcessFailed, and NoPlace. */
   measure(read: ReadAudio, options: DecodeOptions, call: CallOptions): Promise<number> {
     const { length_s_max } = options;
     return this.#run(options, call, (process, signal) =>
@@ -100,7 +101,7 @@ export class AudioDecoders {
     try {
       return { value: await this.#withProcess((process) => work(process, either)) };
     } catch (error) {
-      const is_late = error instanceof SpeechProcessFailed && error.code === 'STOPPED' && late.aborted;
+      const is_late = error instanceof ProcessFailed && error.code === 'STOPPED' && late.aborted;
       if (!is_late || signal.aborted) throw error;
       return 'too long';
     }

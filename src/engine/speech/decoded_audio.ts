@@ -4,9 +4,10 @@ import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../domain/limits.js';
 import { decoderInput } from '../audio/decoder_input.js';
 import type { BlobStore } from '../blobs/blob_store.js';
+import { ProcessFailed } from '../process/framed_process.js';
 import { randomBytes } from '../random/random.js';
 import type { AudioDecoders } from './audio_decoders.js';
-import { type CallOptions, SpeechProcessFailed } from './speech_process.js';
+import type { CallOptions } from './speech_process.js';
 
 const DECODED_BYTES_MAX = 2 * 1024 ** 3; // ours: decoded audio that a process keeps
 
@@ -55,7 +56,7 @@ export class DecodedAudio {
 
   /**
    * Gives the use of a decoded blob: of all of it, or as soon as so many samples are there. Null where the store has no such
-   * blob. Throws SpeechProcessFailed where it is not decoded or the signal aborts, NoPlace, BlobStoreUnavailable, and what
+   * blob. Throws ProcessFailed where it is not decoded or the signal aborts, NoPlace, BlobStoreUnavailable, and what
    * `use` throws.
    */
   async use<Result>(
@@ -223,7 +224,7 @@ class DecodedFile {
   async reached(samples: number, signal: AbortSignal): Promise<void> {
     while (!this.is_whole && this.samples < samples) {
       if (this.#failure !== null) throw this.#failure.error;
-      if (signal.aborted) throw new SpeechProcessFailed('STOPPED', 'Nobody waits for the audio any more.');
+      if (signal.aborted) throw new ProcessFailed('STOPPED', 'Nobody waits for the audio any more.');
       await new Promise<void>((resolve) => {
         const wake = () => {
           this.#waiting.delete(wake);

@@ -3,8 +3,8 @@ import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { AudioReader, JoinedFile, NotJoined, StoredChunk } from '../audio/joined_file.js';
 import { pcm16Format, wavHeader } from '../audio/wav.js';
+import { ProcessFailed } from '../process/framed_process.js';
 import type { DecodedAudio } from './decoded_audio.js';
-import { SpeechProcessFailed } from './speech_process.js';
 
 /** A chunk, and how long its recorder says it is. */
 export type TimedChunk = StoredChunk & { length_ms: number };
@@ -35,7 +35,7 @@ export async function joinDecoded(
     const found = await decoded.use(first, { ...decodingOf(first), until: 1 }, async () => true, reader);
     if (found === null) return { why };
   } catch (error) {
-    if (!(error instanceof SpeechProcessFailed)) throw error;
+    if (!(error instanceof ProcessFailed)) throw error;
     if (error.code === 'STOPPED') throw new Refused(GIVEN_UP);
     return { why };
   }
@@ -70,7 +70,7 @@ async function* samplesOf(
       at += piece.length;
     }
   } catch (error) {
-    if (!(error instanceof SpeechProcessFailed) || error.code === 'STOPPED') throw error;
+    if (!(error instanceof ProcessFailed) || error.code === 'STOPPED') throw error;
   }
   for (; at < to; at += SILENCE.length) yield SILENCE.subarray(0, to - at);
 }

@@ -1,8 +1,8 @@
-import { setPriority } from 'node:os';
 import { audioLength, monoPieces, NotDecoded } from '../audio/decode_audio.js';
-import { type AudioFrame, readFrames, writeFrame } from './frames.js';
+import { writeFrame } from '../process/frames.js';
+import { serveRequests } from '../process/served_requests.js';
 import { speechModelOf, VOICE_MODEL } from './speech_model.js';
-import type { ProcessAnswer, ProcessRequest, RequestFrame } from './speech_process.js';
+import type { ProcessAnswer, ProcessRequest } from './speech_process.js';
 import { SpeechRecognizer } from './speech_recognizer.js';
 import { SPEECH_RATE } from './utterances.js';
 
@@ -11,7 +11,6 @@ import { SPEECH_RATE } from './utterances.js';
  * its priority as arguments, and ends when its input does. A crash here is one failed request.
  */
 
-const FRAME_BYTES_MAX = 8 * 1024 * 1024;
 const PIECE_SAMPLES = 256 * 1024;
 const [, , model_folder = '', priority = '0'] = process.argv;
 
@@ -40,18 +39,6 @@ async function openRecognizer(): Promise<SpeechRecognizer> {
   const model = speechModelOf(model_folder);
   if (model === null) throw new Error(`${model_folder} holds no known speech model`);
   return new SpeechRecognizer(await loadSherpa(), model, VOICE_MODEL);
-}
-
-type Requests = AsyncGenerator<AudioFrame<RequestFrame>>;
-
-/** The audio of a request: pieces up to the one that ends it. */
-async function* audioOf(requests: Requests): AsyncGenerator<Uint8Array> {
-  for (;;) {
-    const { done, value } = await requests.next();
-    if (done === true) return;
-    if (value.said.kind === 'end') return;
-    yield value.bytes;
-  }
 }
 
 async function answer(
@@ -108,26 +95,11 @@ function pcm16(samples: Float32Array): Buffer {
 }
 
 function failureOf(error: unknown): ProcessAnswer {
-  if (error instanceof NotDecoded)
-    return { kind: 'failed', code: 'NOT_DECODED', message: `The audio ${error.message}.` };
-  return { kind: 'failed', code: 'FAILED', message: error instanceof Error ? error.message : String(error) };
+  if (!(error instanceof NotDecoded)) throw error;
+  return { kind: 'failed', code: 'NOT_DECODED', message: `The audio ${error.message}.` };
 }
 
-// Ctrl-C in a terminal reaches the whole group of processes; the server ends this one.
-process.on('SIGINT', () => {});
-try {
-  setPriority(Number(priority));
-} catch {
-  // Not allowed here: it runs with the priority it has.
-}
 const recognizing = new Recognizing();
-const requests: Requests = readFrames(process.stdin, FRAME_BYTES_MAX);
-for (;;) {
-  const { done, value } = await requests.next();
-  if (done === true) break;
-  // The rest of audio that was not read to its end.
-  if (value.said.kind === 'piece' || value.said.kind === 'end') continue;
-  const answered = await answer(recognizing, value.said, audioOf(requests)).catch(failureOf);
-  await writeFrame(process.stdout, answered);
-}
-process.exit(0);
+await serveRequests<ProcessRequest, ProcessAnswer>(Number(priority), (request, audio) =>
+  answer(recognizing, request, audio).catch(failureOf),
+);

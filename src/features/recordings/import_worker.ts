@@ -21,10 +21,10 @@ import { DueWorker } from '../../engine/jobs/due_worker.js';
 import { prolonging } from '../../engine/jobs/leases.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { NoPlace } from '../../engine/pools/shared_pool.js';
+import { ProcessFailed } from '../../engine/process/framed_process.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { isFenceBroken } from '../../engine/runtime/runtime_refusals.js';
 import type { AudioDecoders } from '../../engine/speech/audio_decoders.js';
-import { SpeechProcessFailed } from '../../engine/speech/speech_process.js';
 import { type Fence, isRetryable } from '../../engine/store/store.js';
 import type { Clock } from '../../engine/time/clock.js';
 import type { ChunkProcessing } from './chunk_processing.js';
@@ -184,9 +184,9 @@ class ImportMaker {
     const length_s = await this.#deps.decoders
       .measure(() => decoderInput({ size_bytes, read }), options, { owner: account_id, signal })
       .catch((error: unknown) => {
-        if (error instanceof SpeechProcessFailed && error.code === 'NOT_DECODED') return null;
+        if (error instanceof ProcessFailed && error.code === 'NOT_DECODED') return null;
         if (error instanceof NoPlace) throw new NotNow(error.message);
-        throw error instanceof SpeechProcessFailed ? failureOf(error) : error;
+        throw error instanceof ProcessFailed ? failureOf(error) : error;
       });
     if (length_s === null || kind === null) {
       const name = undecodedName(head) ?? (await trackName({ size_bytes, read }));
@@ -293,7 +293,7 @@ function heldBy({ id: import_id, stage: { claim } }: ClaimedImport): { import_id
   return { import_id, claim };
 }
 
-function failureOf(error: SpeechProcessFailed): Error {
+function failureOf(error: ProcessFailed): Error {
   // That says nothing of the file.
   if (error.code === 'STOPPED') return new NotNow(error.message);
   return new ImportFailed('DECODING_FAILED', error.message, true);

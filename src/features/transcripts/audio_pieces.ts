@@ -3,8 +3,9 @@ import { FLAGS, NotOgg, type OggPage } from '../../engine/audio/ogg.js';
 import { type OpusFile, opusPages, PacketClock, readOpus } from '../../engine/audio/opus.js';
 import { plainFormat, readWav, type Wav, type WavFormat, withHead } from '../../engine/audio/wav.js';
 import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
+import { ProcessFailed } from '../../engine/process/framed_process.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
-import { type CallOptions, SpeechProcessFailed } from '../../engine/speech/speech_process.js';
+import type { CallOptions } from '../../engine/speech/speech_process.js';
 import type { WindowChunk } from './transcription.js';
 
 /**
@@ -139,7 +140,7 @@ async function decodedOf(
     if (found === null) throw new NoBytes();
     return found.piece;
   } catch (error) {
-    if (error instanceof SpeechProcessFailed && error.code !== 'STOPPED') return 'not decoded';
+    if (error instanceof ProcessFailed && error.code !== 'STOPPED') return 'not decoded';
     throw error;
   }
 }

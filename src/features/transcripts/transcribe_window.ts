@@ -2,7 +2,7 @@ import { type FailedAudio, NOT_UNDERSTOOD } from '../../../actors/transcripts/tr
 import { LIMITS } from '../../domain/limits.js';
 import { BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
 import { NoPlace } from '../../engine/pools/shared_pool.js';
-import { SpeechProcessFailed } from '../../engine/speech/speech_process.js';
+import { ProcessFailed } from '../../engine/process/framed_process.js';
 import type { AudioStores, LeftOut } from './audio_pieces.js';
 import {
   type Engine,
@@ -231,7 +231,7 @@ class WindowHearing {
 function failedOf(error: unknown): EngineFailed {
   if (error instanceof BlobStoreUnavailable)
     return new EngineFailed('AUDIO_UNAVAILABLE', 'The audio can not be read now.');
-  if (error instanceof NoPlace || (error instanceof SpeechProcessFailed && error.code === 'STOPPED'))
+  if (error instanceof NoPlace || (error instanceof ProcessFailed && error.code === 'STOPPED'))
     return new EngineFailed('ENGINE_STOPPED', 'The audio was not decoded to its end.');
   throw error;
 }

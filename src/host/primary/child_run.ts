@@ -3,7 +3,7 @@ import { loadModules } from '../load_modules.js';
 import { PrimaryLink } from '../server/primary_link.js';
 import type { Report } from '../server/primary_messages.js';
 import { isStartProblem } from '../server/start.js';
-import { withUsableSpeech } from '../server/usable_speech.js';
+import { withUsableEngines } from '../server/usable_engines.js';
 import { readSettings } from '../settings.js';
 
 /** The least time that connections have to end with an answer when another process takes this one's place. */
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   const { number, ports } = primary.order;
   const given = readSettings(process.env);
   const known = ports && { port: ports.public, device_port: ports.device, ops_port: ports.operator };
-  const { settings } = await withUsableSpeech({ ...given, ...known });
+  const { settings } = await withUsableEngines({ ...given, ...known });
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true })).child({ process: number });
   const starting = loadModules()
     .then(() => import('../server.js'))

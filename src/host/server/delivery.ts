@@ -31,6 +31,7 @@ import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
 import { importWorker } from '../../features/recordings/import_worker.js';
 import { MissingAudio } from '../../features/recordings/missing_audio.js';
 import type { Embeddings } from '../../features/search/index/embeddings.js';
+import type { VectorRenewal } from '../../features/search/index/vector_renewal.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
 import type { TranscriberShown } from '../../features/transcripts/engines/choose_engine.js';
 import {
@@ -72,8 +73,9 @@ export type DeliveryServices = {
   announcements: Announcements;
   speech_withdrawal: SpeechWithdrawal;
   insights: InsightServices;
-  /** Null without EMBED_URL. */
+  /** Null without a model of vectors. */
   embeddings: Embeddings | null;
+  vector_renewal: VectorRenewal;
   engine_names: EngineNames;
 };
 
@@ -156,8 +158,9 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     takeover,
     speech_withdrawal.worker,
   ];
-  const embedding = openEmbeddings(start, deps);
-  for (const worker of [...workers, ...transcription.workers, ...insights.workers, ...embedding.workers]) {
+  const meaning = openEmbeddings(start, deps);
+  const { switches, makers } = meaning;
+  for (const worker of [...workers, ...transcription.workers, ...insights.workers, switches, ...makers]) {
     startWorker(start, worker, metrics);
   }
   const handleWork = async () => {
@@ -178,7 +181,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     await relay.drain();
     await speech_withdrawal.worker.look();
     await insights.look();
-    for (const worker of embedding.workers) await worker.look();
+    for (const worker of [switches, ...makers]) await worker.look();
     await announcements.worker.look();
     await relay.drain();
   };
@@ -192,7 +195,8 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     speech_withdrawal,
     engine_names,
     insights: insights.insights,
-    embeddings: embedding.embeddings,
+    embeddings: meaning.embeddings,
+    vector_renewal: meaning.vector_renewal,
   };
   const out = {
     mail,

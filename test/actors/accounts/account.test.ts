@@ -62,6 +62,36 @@ t.test('D-008 D-012 D-013 a name that changes is an event, one that stays is non
   ]);
 });
 
+t.test(
+  'K-275 recall by meaning is on until it is switched off, and what follows the switch is told once',
+  async (t) => {
+    const off = { ...ANN, meaning: { is_on: false, changes: 1 } };
+    const on = { ...ANN, meaning: { is_on: true, changes: 2 } };
+    const switched = (is_on: boolean): AccountMessage => ({ type: 'switch_meaning', is_on });
+    const due = { owner: 'vectors', index: 'switched', member: 'a' };
+    const effects = [updatedIn('recall_by_meaning'), { effect: 'add_to_index' as const, ...due, order: START_MS }];
+    decideRows(t, kind, [
+      { says: 'it is on', state: ANN, message: switched(true), reply: ANN },
+      { says: 'switched off', state: ANN, message: switched(false), reply: off, next: off, effects },
+      { says: 'again', state: off, message: switched(false), reply: off },
+      { says: 'switched on', state: off, message: switched(true), reply: on, next: on, effects },
+      {
+        says: 'followed before the last switch',
+        state: on,
+        message: { type: 'meaning_applied', changes: 1 },
+        reply: DONE,
+      },
+      {
+        says: 'followed',
+        state: on,
+        message: { type: 'meaning_applied', changes: 2 },
+        reply: DONE,
+        effects: [{ effect: 'remove_from_index', ...due }],
+      },
+    ]);
+  },
+);
+
 t.test('D-053 D-054 D-055 D-056 D-059 what staff switch', async (t) => {
   type Switch = { entitlement: Entitlement; fields: string[]; without?: string[]; on_at_first?: true };
   const rows: Switch[] = [

@@ -234,7 +234,8 @@ t.test('D-029 D-031 D-032 D-033 D-034 restoring', async (t) => {
 t.test(
   'D-033 D-037 at its time an account is erased: its workspaces go, and a fresh one stands in its place; switches and app sessions stay',
   async (t) => {
-    const before: Account = { ...gone, name: 'Ann', epochs: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
+    const epochs = { account: 1, app_sessions: 2, grants: 3, tokens: 4 };
+    const before: Account = { ...gone, name: 'Ann', epochs, meaning: { is_on: false, changes: 1 } };
     const workspaceDeleted = (id: string): Effect => ({
       effect: 'append_event',
       account_id: 'a',

@@ -1,6 +1,7 @@
 import t from 'tap';
+import { ProcessFailed } from '../../../src/engine/process/framed_process.js';
 import { SeededRandom } from '../../../src/engine/random/seeded_random.js';
-import { SpeechProcess, SpeechProcessFailed } from '../../../src/engine/speech/speech_process.js';
+import { SpeechProcess } from '../../../src/engine/speech/speech_process.js';
 import { drawSeed, drawsOf } from '../../fixtures/seed.js';
 import { audioFixture } from '../../fixtures/speech.js';
 
@@ -48,7 +49,7 @@ t.test('K-161 K-163 damaged files harm nobody', async (t) => {
     for (let file = 0; file < FILES; file++) {
       const end = await decode(damaged(sound, random)).then(
         () => 'decoded',
-        (error: unknown) => (error instanceof SpeechProcessFailed ? error.code : `${format}: ${error}`),
+        (error: unknown) => (error instanceof ProcessFailed ? error.code : `${format}: ${error}`),
       );
       ends.set(end, (ends.get(end) ?? 0) + 1);
     }

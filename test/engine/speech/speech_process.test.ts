@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { NO_SPEECH_BEFORE } from '../../../src/domain/speech_before.js';
 import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
+import { ProcessFailed } from '../../../src/engine/process/framed_process.js';
 import { SeededRandom } from '../../../src/engine/random/seeded_random.js';
 import { BUILT_IN_MODEL } from '../../../src/engine/speech/speech_model.js';
-import { SpeechProcess, SpeechProcessFailed } from '../../../src/engine/speech/speech_process.js';
+import { SpeechProcess } from '../../../src/engine/speech/speech_process.js';
 import { drawSeed } from '../../fixtures/seed.js';
 import { audioFixture, NO_MODEL, SAID } from '../../fixtures/speech.js';
 import { until } from '../../fixtures/until.js';
@@ -39,7 +40,7 @@ function open(
 async function codeOf(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'no failure',
-    (error: unknown) => (error instanceof SpeechProcessFailed ? error.code : String(error)),
+    (error: unknown) => (error instanceof ProcessFailed ? error.code : String(error)),
   );
 }
 

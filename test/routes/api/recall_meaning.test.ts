@@ -70,9 +70,9 @@ t.test('recall by meaning', async (t) => {
     await makeVectors(second);
     const made = model.requests.filter(({ body }) => body.input.some((text) => text.includes('squeaks')));
     t.match(made, [{ authorization: 'Bearer secret', body: { model: 'm' } }]);
-    t.equal(made[0]?.body.input[0], BICYCLE.join('\n'), 'a window of eight turns');
+    t.same(made[0]?.body.input.slice(0, BICYCLE.length), BICYCLE, 'a vector for each turn');
     const [best] = await ask();
-    t.same([best?.stream_id, best?.turns.map(({ text }) => text), best?.matched], [first, BICYCLE, []]);
+    t.same([best?.stream_id, best?.turns.map(({ text }) => text), best?.matched], [first, ['My bicycle squeaks.'], []]);
     const worded = await ann.ask<Answer>('POST', '/recall', { query: 'the broth, salt', context_turns: 0 });
     t.ok(
       worded.items[0]?.turns.some(({ text }) => text === 'Salt, please.'),

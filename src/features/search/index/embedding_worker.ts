@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import { pageKey, type TranscriptPage } from '../../../../actors/transcripts/transcript_page.js';
+import { meaningOf } from '../../../../actors/accounts/account_meaning.js';
+import { type PageTurn, pageKey, type TranscriptPage } from '../../../../actors/transcripts/transcript_page.js';
 import { fingerprintOfTurns, type MadeVectors } from '../../../../actors/transcripts/transcript_vectors.js';
 import { VECTORS_INDEX } from '../../../../actors/transcripts/vectors_index.js';
 import { LIMITS } from '../../../domain/limits.js';
@@ -12,7 +13,7 @@ import { LEASE_MS, persisting, prolonging } from '../../../engine/jobs/leases.js
 import type { Metrics } from '../../../engine/metrics/metrics.js';
 import type { Actors } from '../../../engine/runtime/actors.js';
 import { EngineFailed } from '../../transcripts/engines/engine.js';
-import type { Embeddings } from './embeddings.js';
+import type { EmbeddingCall, Embeddings } from './embeddings.js';
 
 const VECTOR_WINDOW_CHARS_MAX = 2_000; // ours: of their text
 const VECTORS_ASKED_MAX = 32; // ours: texts of one request
@@ -20,6 +21,8 @@ const VECTORS_ASKED_MAX = 32; // ours: texts of one request
 /** Pages that other processes have left are found after this time at the latest. */
 const EVERY_MS = 10_000;
 const AT_ONCE = 3;
+/** The code of work that its account does not want. */
+const SWITCHED_OFF = 'SWITCHED_OFF';
 
 type EmbeddingDeps = DueMembersDeps & {
   actors: Actors;
@@ -46,9 +49,18 @@ async function embedTranscript(deps: EmbeddingDeps, id: string, signal: AbortSig
   const token = newClaimToken();
   const claimed = await transcript.claim_vectors({ token, lease_ms: LEASE_MS }).catch(nullIfPermanent);
   if (claimed === null || claimed.pages.length === 0) return false;
+  const { account_id } = claimed;
+  const account = await actors.account(account_id).view().catch(nullIfPermanent);
+  if (account === null || !meaningOf(account).is_on) {
+    // What is due stays so until the account switches it on again.
+    await transcript.fail_vectors({ token, code: SWITCHED_OFF, retry: false }).catch(nullIfPermanent);
+    return true;
+  }
   const prolong = () => transcript.prolong_vectors({ token, lease_ms: LEASE_MS });
   try {
-    const made = await prolonging(prolong, () => vectorsOfPages(deps, { id, numbers: claimed.pages, signal }));
+    const made = await prolonging(prolong, () =>
+      vectorsOfPages(deps, { id, owner: account_id, numbers: claimed.pages, signal }),
+    );
     await persisting(() => transcript.publish_vectors({ token, made }), signal).catch(nullIfPermanent);
     metrics.vectors_made.inc(made.length);
     return true;
@@ -68,7 +80,7 @@ async function embedTranscript(deps: EmbeddingDeps, id: string, signal: AbortSig
 
 async function vectorsOfPages(
   { actors, embeddings }: EmbeddingDeps,
-  { id, numbers, signal }: { id: string; numbers: readonly number[]; signal: AbortSignal },
+  { id, owner, numbers, signal }: { id: string; owner: string; numbers: readonly number[]; signal: AbortSignal },
 ): Promise<MadeVectors[]> {
   const made: MadeVectors[] = [];
   for (const number of numbers) {
@@ -76,7 +88,7 @@ async function vectorsOfPages(
     const { pages } = await actors.transcript(id).pages({ range: { after, limit: 1 } });
     const page = pages.find((one) => one.number === number);
     if (page === undefined || page.turns.length === 0) continue;
-    const vectors = await vectorsOfPage(embeddings, page, { stream_id: id, signal });
+    const vectors = await vectorsOfPage(embeddings, page, { owner, stream_id: id, signal });
     made.push({ page: number, fingerprint: fingerprintOfTurns(page.turns), vectors });
   }
   return made;
@@ -85,21 +97,31 @@ async function vectorsOfPages(
 async function vectorsOfPage(
   embeddings: Embeddings,
   { turns }: TranscriptPage,
-  of: { stream_id: string; signal: AbortSignal },
+  of: EmbeddingCall,
 ): Promise<Uint8Array> {
-  const windows = windowsOf(turns.length, LIMITS.vector_window_turns);
+  const windows = windowsOf(turns.length, LIMITS.vector_window_turns).flatMap(({ first, last }) => {
+    const text = knownText(embeddings, turns.slice(first, last + 1));
+    return text === '' ? [] : [{ first, last, text: text.slice(0, VECTOR_WINDOW_CHARS_MAX) }];
+  });
   const found: WindowVector[] = [];
   for (let from = 0; from < windows.length; from += VECTORS_ASKED_MAX) {
     const asked = windows.slice(from, from + VECTORS_ASKED_MAX);
-    const texts = asked.map(({ first, last }) =>
-      turns
-        .slice(first, last + 1)
-        .map(({ text }) => text)
-        .join('\n')
-        .slice(0, VECTOR_WINDOW_CHARS_MAX),
-    );
+    const texts = asked.map(({ text }) => text);
     const vectors = await embeddings.of(texts, of);
-    for (const [at, window] of asked.entries()) found.push({ ...window, vector: vectors[at] as Int8Array });
+    for (const [at, { first, last }] of asked.entries()) found.push({ first, last, vector: vectors[at] as Int8Array });
   }
   return encodeVectors(embeddings.model, found);
+}
+
+/** The text of turns in languages that the model knows. Turns without a language are judged together: each says little. */
+function knownText(embeddings: Embeddings, turns: readonly PageTurn[]): string {
+  const untold = joined(turns.filter(({ language }) => language === null));
+  const is_untold_known = embeddings.knows(untold, null);
+  return joined(
+    turns.filter(({ text, language }) => (language === null ? is_untold_known : embeddings.knows(text, language))),
+  );
+}
+
+function joined(turns: readonly PageTurn[]): string {
+  return turns.map(({ text }) => text).join('\n');
 }

@@ -85,6 +85,19 @@ export class Hits {
     return { index, transcript_id, pages, page_at, block: (pages[page_at] as IndexedPage).block };
   }
 
+  /** Hits of turns, page by page: from a hit to before another. */
+  *ofPages(): Generator<{ page: IndexedPage; from: number; to: number }> {
+    for (let from = 0, to = 1; from < this.count; from = to) {
+      const holder = this.#holder(from);
+      to = from + 1;
+      if ('entry' in holder) continue;
+      const page_at = holder.texts.pageOf(this.position(from));
+      const end = holder.texts.firsts[page_at + 1] as number;
+      while (to < this.count && this.#holder_of[to] === this.#holder_of[from] && this.position(to) < end) to += 1;
+      yield { page: holder.pages[page_at] as IndexedPage, from, to };
+    }
+  }
+
   /** Whether the hit is a turn, and of that transcript if one is given. */
   isTurn(hit: number, transcript_id?: string): boolean {
     const holder = this.#holder(hit);
@@ -121,6 +134,12 @@ export class Hits {
   /** Whether a word occurs in the text itself, in some form. */
   has(hit: number, word: number): boolean {
     return this.#cells[hit * this.#words + word] !== 0;
+  }
+
+  /** How much a word stands in the text: its count by the weight of its best variant. */
+  occurrence(hit: number, word: number): number {
+    const cell = this.#cells[hit * this.#words + word] as number;
+    return countOfCell(cell) * (VARIANT_WEIGHTS[variantOfCell(cell)] as number);
   }
 
   /** The score by BM25; each word counts by its best variant in the text. */

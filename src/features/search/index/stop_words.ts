@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { stopwords as english } from '@orama/stopwords/english';
 import { PureMemo } from '../../../domain/pure_memo.js';
+import { wordsIn } from '../../../domain/search/words.js';
 import type { SearchIndex } from './search_index.js';
 
 /** Words that say nothing of what a question is about. By the names of stemmers, where there is a list. */
@@ -16,6 +17,9 @@ const OF_QUESTIONS: readonly string[] = [
   ...['a', 'say', 'says', 'said', 'tell', 'told', 'talk', 'talked', 'talking', 'discuss', 'discussed', 'mention'],
   ...['mentioned', 'happen', 'happened', 'anything', 'something', 'everything', 'anyone', 'someone'],
 ];
+
+/** Stop words that a text of another language has more of than English ones. */
+const OTHERS_MORE = 2;
 
 const require = createRequire(import.meta.url);
 /** Each list is loaded on first use: most servers need few languages. */
@@ -36,6 +40,20 @@ export function stopWordsOf(words: readonly string[], indexes: readonly SearchIn
     if (found > most) [best, most] = [list, found];
   }
   return best;
+}
+
+/**
+ * Whether a text is English, by its script and its stop words: no other language has two more of them. So a text of few words
+ * counts as English.
+ */
+export function isEnglish(text: string): boolean {
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;
+  if (letters === 0 || latin * 2 < letters) return false;
+  const words = wordsIn(text).map(({ word }) => word);
+  const countOf = (name: string) => words.filter((word) => STOP_WORDS.of(name).has(word)).length;
+  const english = countOf(DEFAULT);
+  return [...LISTS].every((name) => countOf(name) < english + OTHERS_MORE);
 }
 
 /** The languages of the first pages of recordings. */

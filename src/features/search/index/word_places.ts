@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Block } from '../../../domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, type OtherTerm, type QueryWord } from '../../../domain/search/matching.js';
 import type { Stemmer } from '../../../domain/search/stemmers.js';
+import { type PageVectors, quantized } from '../../../domain/search/vectors.js';
 
 /** Places of words in texts. Those of transcripts are cached: their blocks never change. */
 
@@ -93,6 +94,7 @@ export class TranscriptTexts {
 /** The texts of recently searched transcripts, with the places of words in them. */
 export class SearchedTexts {
   readonly #by_pages = new WeakMap<readonly PageBlock[], TranscriptTexts>();
+  readonly #means = new WeakMap<PageVectors, Int8Array>();
   /** The bytes of transcripts' places. */
   readonly #bytes = new LRUCache<TranscriptTexts, number>({
     maxSize: SEARCH_PLACES_BYTES,
@@ -105,6 +107,18 @@ export class SearchedTexts {
     const known = this.#by_pages.get(pages) ?? new TranscriptTexts(pages);
     this.#by_pages.set(pages, known);
     return known;
+  }
+
+  /** The direction of all vectors of a page together. */
+  meanOf(vectors: PageVectors): Int8Array {
+    const known = this.#means.get(vectors);
+    if (known !== undefined) return known;
+    const sums = new Float64Array(vectors.dimension);
+    for (let nth = 0; nth < vectors.count; nth++)
+      for (const [at, value] of vectors.vectorAt(nth).entries()) sums[at] = (sums[at] as number) + value;
+    const mean = quantized([...sums]) ?? new Int8Array(vectors.dimension);
+    this.#means.set(vectors, mean);
+    return mean;
   }
 
   /** The places of a word, if they are cached. */

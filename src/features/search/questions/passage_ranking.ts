@@ -1,237 +1,158 @@
-import { ANSWER_MARKS, type AnswerMark } from '../../../domain/search/answer_marks.js';
-import type { Block } from '../../../domain/search/block.js';
-import { answerTerm } from '../../../domain/search/words.js';
-import type { HitPlace, Hits, Weights } from '../index/hits.js';
-import type { IndexedPage } from '../index/search_index.js';
+import type { SearchScope } from '../index/evaluate.js';
+import type { Hits, Weights } from '../index/hits.js';
+import type { TurnSimilarities } from '../index/turn_similarity.js';
 import type { Passage } from './passages.js';
+import { PageScores } from './ranking/page_scores.js';
+import { RECALL_MODEL, type RecallModel, weighed } from './ranking/recall_model.js';
+import { candidatesOf, type TurnCandidate } from './ranking/turn_candidates.js';
+import { featuresOf, SCORE_RELATIVE_AT } from './ranking/turn_features.js';
+import { TurnMarks } from './ranking/word_scores.js';
 import type { RecallQuestion } from './recall_question.js';
 
 /**
- * Ranks the turns around the best hits: by the words that stand in them and near them, by signs of the kind of answer that
- * the question asks for, and below those that only ask. docs/choices.md, "Search and recall".
+ * Ranks turns that may answer a question, by a linear model of what words, vectors and signs say of them.
+ * docs/choices.md, "Search and recall".
  */
 
-/** Weights of a word by how many turns before the ranked turn it occurs. */
-const BEFORE = [1, 0.55, 0.4, 0.28, 0.2];
-/** The same if the turn with the word is a question. */
-const BEFORE_ASKED = [1, 0.85, 0.6, 0.35, 0.2];
-/** Weights of a word by how many turns after the ranked turn it occurs. */
-const AFTER = [1, 0.4, 0.25, 0.12];
-/** Factors of a turn's score. */
-const ANSWERS_FACTOR = 1.45;
-const ASKS_FACTOR = 0.7;
-const SHORT_FACTOR = 0.6;
-const PROMISES_FACTOR = 1.5;
-const REFUSES_FACTOR = 0.6;
-/** Turns with fewer words, and without the sign that is looked for, say too little. */
-const SHORT_WORDS = 3;
-/** Turns beside the best one are of its passage from this part of its score on. */
+/** So much more counts what words found, so that a first place that they have right stays. */
+const CAUTION = 1;
+/** How much a factor of time, as a logarithm, counts. */
+const TIME_WEIGHT = 3;
+/** A turn's own chance counts a little more than that of each turn beside it. */
+const OWN_SHARE = 1.01;
+/** Turns beside the best one are of its passage from this part of its score by words on; without words, of its chance. */
 const PASSAGE_SHARE = 0.6;
-/** A turn whose words are all in passages before it is one from this part of the best score on, unless it may answer. */
+/** Without vectors a turn whose words are all in passages before it is one from this part of the best score on, unless it may answer. */
 const BESIDE_SHARE = 0.35;
 /** The most turns beside the best one, on each side. */
 const BESIDE_MAX = 2;
 
-type TurnHitPlace = Extract<HitPlace, { pages: unknown }>;
 export type RankedPassage = { passage: Passage; score: number };
 
-/** Passages around hits of turns, the best first. */
-export function rankPassages(
+export type PassageRanking = {
+  scope: SearchScope;
+  weights: Weights;
+  question: RecallQuestion;
+  said_by: ReadonlySet<number>;
+  /** Turns that are shown on each side of a passage. */
+  around: number;
+  limit: number;
+  /** Null without vectors. */
+  similarities: TurnSimilarities | null;
+  /** The factor of when a turn began. */
+  factorOf: (started_ms: number) => number;
+};
+
+/** A turn with its features and its chance to answer the question, by itself and with the turns beside it. */
+type RankedTurn = { turn: TurnCandidate; own: number; chance: number };
+
+/** Passages around turns, the best first. `best`: the hits of turns with the best scores. */
+export function rankPassages(hits: Hits, best: readonly number[], ranking: PassageRanking): RankedPassage[] {
+  const { candidates, features } = candidatesWithFeatures(hits, best, ranking);
+  const { about, words } = ranking.question;
+  // Of promises and the like alone, without a subject, nothing was learned.
+  const ranked =
+    about.size === words.length ? rankByWords(candidates, ranking) : rankTurns(candidates, features, ranking);
+  return passagesOfTurns(ranked, ranking);
+}
+
+/** The turns that are ranked, each with the row of features that the model is learned from. */
+export function candidatesWithFeatures(
   hits: Hits,
   best: readonly number[],
+  { scope, weights, question, said_by, similarities }: PassageRanking,
+): { candidates: TurnCandidate[]; features: Float64Array[] } {
+  const marks = new TurnMarks();
+  const page_scores = new PageScores(scope, hits, question);
+  const scoring = { weights, question, said_by, marks };
+  const candidates = candidatesOf({ hits, best, scoring, page_scores, similarities });
+  return { candidates, features: featuresOf(candidates, { question, page_scores, marks }) };
+}
+
+export function rankTurns(
+  candidates: readonly TurnCandidate[],
+  features: readonly Float64Array[],
   {
-    weights,
-    question,
-    said_by,
-    around,
-    limit,
-  }: {
-    weights: Weights;
-    question: RecallQuestion;
-    said_by: ReadonlySet<number>;
-    around: number;
-    limit: number;
-  },
-): RankedPassage[] {
-  const regions = regionsOf(hits, best);
-  const marks = new BlockMarks(question);
-  const turns = regions.flatMap((region) => scoredTurns(hits, region, { weights, question, said_by, marks }));
-  turns.sort((a, b) => b.score - a.score || b.started_ms - a.started_ms || a.at - b.at);
-  const covered = new Map<string, Set<number>>();
-  const found: RankedPassage[] = [];
-  for (const turn of turns) {
-    if (found.length >= limit) break;
-    const { region, at } = turn;
-    const taken = covered.get(region.transcript_id) ?? new Set();
-    if (taken.has(at)) continue;
-    covered.set(region.transcript_id, taken);
-    const passage = passageAround(turn, taken);
-    const is_shown = passage.supports.every((one) => taken.has(one));
-    if (is_shown && !turn.answers && turn.score < (turns[0]?.score ?? 0) * BESIDE_SHARE) continue;
-    for (let one = passage.first - around; one <= passage.last + around; one++) taken.add(one);
-    found.push({ passage, score: turn.score });
-  }
-  return found;
-}
-
-/** A stretch of a transcript with hits; `hits` are by position. */
-type Region = {
-  transcript_id: string;
-  pages: readonly IndexedPage[];
-  from: number;
-  to: number;
-  hits: Map<number, number>;
-};
-
-type ScoredTurn = {
-  region: Region;
-  at: number;
-  score: number;
-  started_ms: number;
-  answers: boolean;
-  beside: Map<number, ScoredTurn>;
-};
-
-function regionsOf(hits: Hits, best: readonly number[]): Region[] {
-  const by_transcript = new Map<string, Region[]>();
-  const placed = best.map((hit) => ({ hit, at: hits.position(hit) }));
-  placed.sort((a, b) => a.at - b.at);
-  for (const { hit, at } of placed) {
-    const { index, transcript_id, pages } = hits.place(hit) as TurnHitPlace;
-    const regions = by_transcript.get(transcript_id) ?? [];
-    by_transcript.set(transcript_id, regions);
-    const turns = index.searched_texts.of(pages).count;
-    const from = Math.max(0, at - AFTER.length + 1);
-    const to = Math.min(turns - 1, at + BEFORE.length - 1);
-    const last = regions.at(-1);
-    const region =
-      last !== undefined && last.to >= from - 1 ? last : { transcript_id, pages, from, to, hits: new Map() };
-    if (region !== last) regions.push(region);
-    region.to = Math.max(region.to, to);
-    region.hits.set(at, hit);
-    addBeside(hits, hit, at, region);
-  }
-  return [...by_transcript.values()].flat();
-}
-
-/** Hits near one that are none of the best. Those of a transcript follow each other in their order. */
-function addBeside(hits: Hits, hit: number, at: number, region: Region): void {
-  for (const step of [-1, 1])
-    for (let other = hit + step; other >= 0 && other < hits.count; other += step) {
-      if (!hits.isTurn(other, region.transcript_id)) break;
-      const position = hits.position(other);
-      if (Math.abs(position - at) >= BEFORE.length || region.hits.has(position)) break;
-      region.hits.set(position, other);
-    }
-}
-
-function scoredTurns(
-  hits: Hits,
-  region: Region,
-  {
-    weights,
-    question,
-    said_by,
-    marks,
-  }: { weights: Weights; question: RecallQuestion; said_by: ReadonlySet<number>; marks: BlockMarks },
-): ScoredTurn[] {
-  const words = question.words.length;
-  const size = region.to - region.from + 1;
-  const shares = new Float64Array(size * words);
-  for (const [at, hit] of region.hits) {
-    if (at < region.from || at > region.to) continue;
-    for (let word = 0; word < words; word++) shares[(at - region.from) * words + word] = hits.share(hit, word, weights);
-  }
-  const places = placesOf(region);
-  const signs = places.map(({ block, text }) => marks.of(block, text));
-  const beside = new Map<number, ScoredTurn>();
-  return places.map(({ block, text }, own) => {
-    let sum = 0;
-    for (let word = 0; word < words; word++) {
-      let best = 0;
-      for (let other = Math.max(0, own - BEFORE.length + 1); other < Math.min(size, own + AFTER.length); other++) {
-        const share = shares[other * words + word] as number;
-        if (share === 0) continue;
-        const apart = own - other;
-        const before = (signs[other] as number) & ASKS ? BEFORE_ASKED : BEFORE;
-        const near = (apart >= 0 ? before[apart] : AFTER[-apart]) as number;
-        best = Math.max(best, share * (apart !== 0 && said_by.has(word) ? near * near : near));
-      }
-      sum += best;
-    }
-    const answers = question.answered_by.some((mark) => (signs[own] as number) & bitOf(mark));
-    const score = sum * factorOf(signs[own] as number, { length: block.length(text), answers, question });
-    const at = region.from + own;
-    const turn = { answers, region, at, score, started_ms: block.begins_at_ms + block.start_ms(text), beside };
-    beside.set(at, turn);
-    return turn;
+    factorOf,
+    model = RECALL_MODEL,
+    caution = CAUTION,
+  }: Pick<PassageRanking, 'factorOf'> & { model?: RecallModel; caution?: number },
+): RankedTurn[] {
+  const values = candidates.map(({ started_ms }, at) => {
+    const own = features[at] as Float64Array;
+    const weights = own.length === model.words.length ? model.words : model.vectors;
+    const of_words = caution * (own[SCORE_RELATIVE_AT] as number);
+    return weighed(weights, own) + of_words + TIME_WEIGHT * Math.log(factorOf(started_ms));
   });
+  const most = Math.max(...values);
+  const chances = new Map<string, number>();
+  const keyOf = (transcript_id: string, at: number) => `${transcript_id} ${at}`;
+  for (const [at, { transcript_id, at: position }] of candidates.entries())
+    chances.set(keyOf(transcript_id, position), Math.exp((values[at] as number) - most));
+  const ranked = candidates.map((turn): RankedTurn => {
+    const chanceAt = (at: number) => chances.get(keyOf(turn.transcript_id, at)) ?? 0;
+    const own = chanceAt(turn.at);
+    return { turn, own, chance: OWN_SHARE * own + chanceAt(turn.at - 1) + chanceAt(turn.at + 1) };
+  });
+  return ranked.sort((a, b) => b.chance - a.chance || b.turn.started_ms - a.turn.started_ms || a.turn.at - b.turn.at);
 }
 
-function factorOf(
-  signs: number,
-  { length, answers, question }: { length: number; answers: boolean; question: RecallQuestion },
-): number {
-  let factor = 1;
-  if (answers) factor *= ANSWERS_FACTOR;
-  if (signs & ASKS) factor *= ASKS_FACTOR;
-  if (question.asks_promises) factor *= signs & REFUSES ? REFUSES_FACTOR : signs & PROMISES ? PROMISES_FACTOR : 1;
-  if (length < SHORT_WORDS && !answers) factor *= SHORT_FACTOR;
-  return factor;
+function rankByWords(candidates: readonly TurnCandidate[], { factorOf }: PassageRanking): RankedTurn[] {
+  const ranked = candidates.flatMap((turn): RankedTurn[] => {
+    const chance = turn.words.score * factorOf(turn.started_ms);
+    return chance > 0 ? [{ turn, own: chance, chance }] : [];
+  });
+  return ranked.sort((a, b) => b.chance - a.chance || b.turn.started_ms - a.turn.started_ms || a.turn.at - b.turn.at);
 }
 
-/** The turns of a region, by their place in their page. */
-function placesOf({ pages, from, to }: Region): { block: Block; text: number }[] {
-  const found: { block: Block; text: number }[] = [];
-  let before = 0;
-  for (const { block } of pages) {
-    for (let text = Math.max(0, from - before); text < block.texts && before + text <= to; text++)
-      found.push({ block, text });
-    before += block.texts;
+/** Passages of turns that come the best first; no turn is in two. They take the scores of words, the greatest first. */
+function passagesOfTurns(ranked: readonly RankedTurn[], { around, limit, factorOf }: PassageRanking): RankedPassage[] {
+  const own = new Map<string, Map<number, RankedTurn>>();
+  for (const one of ranked) {
+    const turns = own.get(one.turn.transcript_id) ?? new Map();
+    own.set(one.turn.transcript_id, turns.set(one.turn.at, one));
   }
-  return found;
+  const best = ranked.reduce((most, { turn }) => Math.max(most, turn.words.score), 0);
+  const covered = new Map<string, Set<number>>();
+  const passages: Passage[] = [];
+  const scores: number[] = [];
+  for (const one of ranked) {
+    if (passages.length >= limit) break;
+    const { transcript_id, at, words, meaning, started_ms } = one.turn;
+    const taken = covered.get(transcript_id) ?? new Set();
+    if (taken.has(at)) continue;
+    covered.set(transcript_id, taken);
+    const is_shown = meaning === null && words.supports.every((support) => taken.has(support));
+    if (is_shown && !words.answers && words.score < best * BESIDE_SHARE) continue;
+    const beside = own.get(transcript_id) ?? new Map<number, RankedTurn>();
+    const passage = passageAround(likeliest(one, { beside, taken }), { beside, taken });
+    for (let position = passage.first - around; position <= passage.last + around; position++) taken.add(position);
+    taken.add(at);
+    passages.push(passage);
+    scores.push(words.score * factorOf(started_ms));
+  }
+  scores.sort((a, b) => b - a);
+  return passages.map((passage, at) => ({ passage, score: scores[at] as number }));
 }
 
-/** The best turn and those beside it that are nearly as good. */
-function passageAround({ region, at, score, started_ms, beside }: ScoredTurn, taken: ReadonlySet<number>): Passage {
+type Beside = { beside: ReadonlyMap<number, RankedTurn>; taken: ReadonlySet<number> };
+
+/** Of a turn and those beside it, whose chances it has as well, the one that answers by itself. */
+function likeliest(one: RankedTurn, { beside, taken }: Beside): RankedTurn {
+  const near = [one.turn.at - 1, one.turn.at + 1].flatMap((at) => (taken.has(at) ? [] : (beside.get(at) ?? [])));
+  return near.reduce((best, other) => (other.own > best.own ? other : best), one);
+}
+
+/** The turn with those beside it that are nearly as good. */
+function passageAround({ turn, own }: RankedTurn, { beside, taken }: Beside): Passage {
+  const { transcript_id, pages, at, words, meaning, started_ms } = turn;
   let [first, last] = [at, at];
-  const isOfIt = (one: number) => !taken.has(one) && (beside.get(one)?.score ?? 0) >= score * PASSAGE_SHARE;
+  const isNear = (one: RankedTurn | undefined) =>
+    words.score > 0
+      ? (one?.turn.words.score ?? 0) >= words.score * PASSAGE_SHARE
+      : (one?.own ?? 0) >= own * PASSAGE_SHARE;
+  const isOfIt = (one: number) => !taken.has(one) && isNear(beside.get(one));
   while (at - first < BESIDE_MAX && isOfIt(first - 1)) first -= 1;
   while (last - at < BESIDE_MAX && isOfIt(last + 1)) last += 1;
-  const supports = [...region.hits.keys()].filter((one) => one > at - BEFORE.length && one < at + AFTER.length);
-  const { transcript_id, pages } = region;
-  return { transcript_id, pages, first, last, supports, started_ms };
-}
-
-const bitOf = (mark: AnswerMark) => 1 << ANSWER_MARKS.indexOf(mark);
-const [ASKS, PROMISES, REFUSES] = [bitOf('asks'), bitOf('promises'), bitOf('refuses')];
-
-/** Signs of turns, a bit each, read once a block. */
-class BlockMarks {
-  readonly #known = new Map<Block, Uint16Array>();
-  readonly #marks: ReadonlySet<AnswerMark>;
-
-  /** Of those that count for a question. */
-  constructor({ answered_by, asks_promises }: RecallQuestion) {
-    this.#marks = new Set(['asks', ...answered_by, ...(asks_promises ? (['promises', 'refuses'] as const) : [])]);
-  }
-
-  of(block: Block, text: number): number {
-    const known = this.#known.get(block) ?? this.#read(block);
-    return known[text] as number;
-  }
-
-  #read(block: Block): Uint16Array {
-    const signs = new Uint16Array(block.texts);
-    const [texts, counts] = [new Uint16Array(block.texts), new Uint16Array(block.texts)];
-    for (const mark of this.#marks) {
-      const found = block.readPostings(answerTerm(mark), texts, counts);
-      for (let at = 0; at < found; at++) {
-        const text = texts[at] as number;
-        signs[text] = (signs[text] as number) | bitOf(mark);
-      }
-    }
-    this.#known.set(block, signs);
-    return signs;
-  }
+  return { transcript_id, pages, at, first, last, supports: words.supports, by_meaning: meaning !== null, started_ms };
 }

@@ -8,15 +8,18 @@ type TurnHitPlace = Extract<HitPlace, { pages: unknown }>;
 export type TurnPlace = { transcript_id: string; pages: readonly IndexedPage[]; page_at: number; text: number };
 
 /**
- * Turns that belong together, as positions in their transcript. `supports`: turns with words of the question, for which it
- * was found; some may stand beside it.
+ * Turns that belong together, as positions in their transcript. `at`: the best of them. `supports`: turns with words of the
+ * question, for which it was found; some may stand beside it. `by_meaning`: its vectors count as well, so that it may have
+ * none of the words.
  */
 export type Passage = {
   transcript_id: string;
   pages: readonly IndexedPage[];
+  at: number;
   first: number;
   last: number;
   supports: number[];
+  by_meaning: boolean;
   started_ms: number;
 };
 
@@ -50,7 +53,8 @@ export function passagesOf(hits: Hits, ranked: readonly number[]): Passage[] {
     const { transcript_id, pages } = hits.place(hit) as TurnHitPlace;
     const at = hits.position(hit);
     const started_ms = hits.started_ms(hit);
-    let passage: Passage = { transcript_id, pages, first: at, last: at, supports: [at], started_ms };
+    const place = { transcript_id, pages, at, first: at, last: at };
+    let passage: Passage = { ...place, supports: [at], by_meaning: false, started_ms };
     const apart: Passage[] = [];
     for (const known of by_transcript.get(transcript_id) ?? [])
       if (areOne(known, passage)) passage = joined(known, passage);

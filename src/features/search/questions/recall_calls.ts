@@ -1,3 +1,4 @@
+import { meaningOf } from '../../../../actors/accounts/account_meaning.js';
 import type { Principal } from '../../../access/principal.js';
 import { Refused } from '../../../domain/refusals.js';
 import { wordsIn } from '../../../domain/search/words.js';
@@ -9,12 +10,14 @@ import { evaluateInSlices } from '../index/evaluate.js';
 import type { SearchKind } from '../index/hits.js';
 import type { SearchIndexes } from '../index/search_index.js';
 import { isQuestionStopWord } from '../index/stop_words.js';
+import { type QuestionVector, TurnSimilarities } from '../index/turn_similarity.js';
+import type { VectorRenewal } from '../index/vector_renewal.js';
 import { type AskedTime, askedTime } from './asked_time.js';
 import { HitReader } from './hit_reader.js';
 import { invalidQuery } from './invalid_query.js';
-import { nearestWindows, type QuestionVector } from './meaning.js';
 import { contactsNamed } from './named_contacts.js';
 import type { Period, PeriodQuery } from './period.js';
+import { soughtBy } from './ranking/question_map.js';
 import type { RecallAnswers } from './recall_answer.js';
 import { questionOf, weightsOf } from './recall_question.js';
 import { bestOf, type Recalled } from './recall_ranking.js';
@@ -47,6 +50,7 @@ type RecallDeps = Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'
   recall_answers: RecallAnswers | null;
   /** Null if recall uses words alone. */
   embeddings: Embeddings | null;
+  vector_renewal: VectorRenewal;
 };
 
 const KINDS: SearchKind[] = ['turn', 'suggestion'];
@@ -59,7 +63,7 @@ export async function recall(services: RecallDeps, who: Principal, query: Recall
   const time = askedTime(query.query, asked);
   const [opened, vector] = await Promise.all([
     openScope(services, who, { ...query, kinds: KINDS }),
-    vectorOf(services, time.rest),
+    vectorOf(services, who, time.rest),
   ]);
   const { period } = time;
   const found = await recalled(services, who, { query, opened, asked, time, vector });
@@ -84,11 +88,18 @@ function hasSubject(rest: string): boolean {
   return wordsIn(rest).some(({ word }) => !isQuestionStopWord(word));
 }
 
-/** The vector of a question with a subject; null without a model, or if the model gives none in time. */
-async function vectorOf({ embeddings }: RecallDeps, text: string): Promise<QuestionVector | null> {
-  if (embeddings === null || !hasSubject(text)) return null;
-  const vector = await embeddings.ofQuestion(text);
-  return vector === null ? null : { vector, model: embeddings.model };
+/**
+ * The vector of a question with a subject; null without a model, for an account that wants none, or if the model gives none in
+ * time.
+ */
+async function vectorOf(
+  { embeddings }: RecallDeps,
+  { account, account_id }: Principal,
+  text: string,
+): Promise<QuestionVector | null> {
+  if (embeddings === null || !meaningOf(account).is_on || !hasSubject(text)) return null;
+  const vector = await embeddings.ofQuestion(text, account_id);
+  return vector === null ? null : soughtBy({ vector, model: embeddings.model });
 }
 
 async function recalled(
@@ -136,9 +147,11 @@ async function recalled(
   );
   const { hits } = evaluated;
   const weights = weightsOf(question, evaluated.weights);
-  const windows = vector === null ? [] : await nearestWindows(scope, vector, { bounds, slices });
+  const similarities = vector === null ? null : await TurnSimilarities.of(scope, vector, { bounds, slices });
+  if (vector !== null && similarities !== null) services.vector_renewal.offer(similarities.others, vector.model);
   const { context_turns } = query;
   const found: Recalled = {
+    scope,
     hits,
     weights,
     reading,
@@ -147,7 +160,7 @@ async function recalled(
     now_ms: asked.now_ms,
     context_turns,
     near,
-    windows,
+    similarities,
   };
   const candidates = await bestOf(who, found, slices);
   const views = new RecallViews(services, who, found);

@@ -31,6 +31,8 @@ export type RecallQuestion = {
   weights: number[];
   /** By the place of a word: terms of the suggestions that it stands for. */
   about: Map<number, number[]>;
+  /** Places of words that are names: with a capital letter, and none that begins the question. */
+  names: Set<number>;
   /** Whether it asks for tasks of the account's own person. */
   is_own: boolean;
   /** Signs of turns that may answer it, the likeliest first. */
@@ -115,6 +117,8 @@ const ANSWERED_BY: readonly [RegExp, AnswerMark[]][] = [
   ],
 ];
 
+const CAPITAL = /^\p{Lu}/u;
+
 /** Whether a text reads as a question rather than as words to look for. */
 export function isQuestion(text: string): boolean {
   return text.trimEnd().endsWith('?') || LEADS_QUESTION.test(text);
@@ -135,6 +139,7 @@ export function questionOf(
   const stop = stopWordsOf(said, indexes);
   const words = new AskedWords();
   const about = new Map<number, number[]>();
+  const names = new Set<number>();
   const numbers = numbersIn(said);
   for (let at = 0; at < said.length; at++) {
     const word = said[at] as string;
@@ -159,6 +164,7 @@ export function questionOf(
     const marked = marks.map((mark): OtherTerm => ({ term: answerTerm(mark), variant: BY_SOUND }));
     const place = words.add(word, [...marked, ...partsOf(word), ...othersOf(word)], LIGHT.has(word) ? LIGHT_WEIGHT : 1);
     if (kinds.length > 0 && place !== null) about.set(place, kinds.map(kindTerm));
+    if (place !== null && at > 0 && CAPITAL.test(text.slice(found[at]?.at ?? 0))) names.add(place);
   }
   // Of nothing but such words they are what there is.
   if (words.words.length === 0 && !may_be_empty) for (const word of new Set(said)) words.add(word, [], 1);
@@ -167,6 +173,7 @@ export function questionOf(
   return {
     ...words.all,
     about,
+    names,
     is_own: about.size > 0 && said.some((word) => FIRST_PERSON.has(word)),
     answered_by,
     asks_promises: [...about.values()].flat().includes(kindTerm('task')),

@@ -1,13 +1,14 @@
 import type { Principal } from '../../../access/principal.js';
 import { LIMITS } from '../../../domain/limits.js';
 import type { Slices } from '../../../engine/time/slices.js';
+import type { SearchScope } from '../index/evaluate.js';
 import type { Hits, Weights } from '../index/hits.js';
+import type { TurnSimilarities } from '../index/turn_similarity.js';
 import type { HitReader } from './hit_reader.js';
 import { contactsOfItem } from './hit_reader.js';
-import { fused } from './meaning.js';
 import type { NamedContacts } from './named_contacts.js';
-import { rankPassages } from './passage_ranking.js';
-import { type Passage, passagesOf } from './passages.js';
+import { type RankedPassage, rankPassages } from './passage_ranking.js';
+import { passagesOf } from './passages.js';
 import type { Period } from './period.js';
 import type { Candidate } from './recall_candidates.js';
 import type { RecallQuestion } from './recall_question.js';
@@ -17,6 +18,7 @@ const RECALL_PASSAGES_MAX = 60; // ours: of those that matches make, the best
 
 /** The results of a question. */
 export type Recalled = {
+  scope: SearchScope;
   question: RecallQuestion;
   named: NamedContacts;
   hits: Hits;
@@ -26,8 +28,8 @@ export type Recalled = {
   now_ms: number;
   /** A past period in the question that does not bind it. */
   near: Period | null;
-  /** Windows that mean something alike, the nearest first. */
-  windows: readonly Passage[];
+  /** Null without vectors. */
+  similarities: TurnSimilarities | null;
 };
 
 /** The share of recency in a score. docs/choices.md, "Search and recall". */
@@ -41,40 +43,60 @@ const HITS_A_STEP = 2_000;
 
 /** Passages and suggestions that the best hits make, the best first; without words the newest. */
 export async function bestOf(who: Principal, recalled: Recalled, slices: Slices): Promise<Candidate[]> {
-  const { hits, weights, question, named, context_turns, now_ms, near, windows } = recalled;
-  const has_words = question.words.length > 0;
-  const atOf = (started_ms: number) =>
-    recency(now_ms - started_ms) *
-    (near !== null && started_ms >= near.from_ms && started_ms <= near.to_ms ? NEAR_FACTOR : 1);
-  const scoreOf = (hit: number) => hits.score(hit, weights) * atOf(hits.started_ms(hit));
-  const sort: Sorting = has_words
-    ? {
-        scoreOf: (hit) => hits.score(hit, weights),
-        factorOf: (hit) => atOf(hits.started_ms(hit)),
-        factor_max: NEAR_FACTOR,
-      }
-    : { scoreOf: (hit) => hits.started_ms(hit), factorOf: () => 1, factor_max: 1 };
-  const best = await bestHits(hits, sort, slices);
+  const { hits, weights, question } = recalled;
+  const factorOf = factorOfTime(recalled);
+  const best = await bestHitsOf({ hits, weights, question, factorOf }, slices);
   const of_turns = best.filter((hit) => hits.isTurn(hit));
-  const limit = RECALL_PASSAGES_MAX;
-  const said_by = new Set(named.said_by.keys());
-  const passages = has_words
-    ? rankPassages(hits, of_turns, { weights, question, said_by, around: context_turns, limit })
-    : passagesOf(hits, of_turns).map((passage) => ({ passage, score: 0 }));
+  const passages = question.words.length > 0 ? passagesFor(recalled, of_turns, factorOf) : newest(hits, of_turns);
   const candidates = passages.map(({ passage, score }): Candidate => {
-    const { started_ms } = passage;
-    return { passage, started_ms, score: score * atOf(started_ms) };
+    return { passage, started_ms: passage.started_ms, score };
   });
   for (const hit of best.filter((one) => !hits.isTurn(one))) {
-    const factor = await ownFactor(who, recalled, hit);
-    candidates.push({ hit, started_ms: hits.started_ms(hit), score: scoreOf(hit) * factor });
+    const factor = (await ownFactor(who, recalled, hit)) * factorOf(hits.started_ms(hit));
+    candidates.push({ hit, started_ms: hits.started_ms(hit), score: hits.score(hit, weights) * factor });
   }
-  candidates.sort((a, b) => b.score - a.score || b.started_ms - a.started_ms);
-  return windows.length === 0 ? candidates : fused(candidates, windows);
+  // Passages come in their order, and keep it: of equals none is moved.
+  return candidates.sort((a, b) => b.score - a.score);
 }
 
-/** `factorOf`: of a score, at most `factor_max`; it costs more than the score. */
-type Sorting = { scoreOf: (hit: number) => number; factorOf: (hit: number) => number; factor_max: number };
+/** The factor of when something began: newer is a little better, and so is the past period of a question. */
+export function factorOfTime({ now_ms, near }: Pick<Recalled, 'now_ms' | 'near'>): (started_ms: number) => number {
+  return (started_ms) =>
+    recency(now_ms - started_ms) *
+    (near !== null && started_ms >= near.from_ms && started_ms <= near.to_ms ? NEAR_FACTOR : 1);
+}
+
+function newest(hits: Hits, best: readonly number[]): RankedPassage[] {
+  const passages = passagesOf(hits, best).sort((a, b) => b.started_ms - a.started_ms);
+  return passages.map((passage) => ({ passage, score: 0 }));
+}
+
+function passagesFor(
+  { scope, hits, weights, question, named, context_turns, similarities }: Recalled,
+  best: readonly number[],
+  factorOf: (started_ms: number) => number,
+): RankedPassage[] {
+  const said_by = new Set(named.said_by.keys());
+  const limit = RECALL_PASSAGES_MAX;
+  return rankPassages(hits, best, {
+    ...{ scope, weights, question, said_by, around: context_turns, limit, similarities, factorOf },
+  });
+}
+
+/** `factorOf`: of a score, by when the hit began, at most `factor_max`; it costs more than the score. */
+type Sorting = { scoreOf: (hit: number) => number; factorOf: (started_ms: number) => number; factor_max: number };
+
+/** The hits of which passages and suggestions are made: the best by their own words; without words the newest. */
+export async function bestHitsOf(
+  { hits, weights, question, factorOf }: Pick<Recalled, 'hits' | 'weights' | 'question'> & Pick<Sorting, 'factorOf'>,
+  slices: Slices,
+): Promise<number[]> {
+  const sort: Sorting =
+    question.words.length > 0
+      ? { scoreOf: (hit) => hits.score(hit, weights), factorOf, factor_max: NEAR_FACTOR }
+      : { scoreOf: (hit) => hits.started_ms(hit), factorOf: () => 1, factor_max: 1 };
+  return bestHits(hits, sort, slices);
+}
 
 /** So many of the best hits as make passages, the best first; of equals the newest. In slices. */
 async function bestHits(hits: Hits, sort: Sorting, slices: Slices): Promise<number[]> {
@@ -91,7 +113,7 @@ async function bestHits(hits: Hits, sort: Sorting, slices: Slices): Promise<numb
     if (hit % HITS_A_STEP === 0) await slices.pause();
     const most = scoreOf(hit);
     if (most * factor_max < least) continue;
-    const score = most * factorOf(hit);
+    const score = most * factorOf(hits.started_ms(hit));
     if (score >= least) kept.push({ hit, score });
     if (kept.length === 4 * limit) prune();
   }

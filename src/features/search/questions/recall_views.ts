@@ -38,7 +38,7 @@ export class RecallViews {
 
   async #passage(passage: Passage, score: number): Promise<RecallItem | null> {
     const { reading, question, context_turns } = this.#recalled;
-    const { transcript_id, pages, first: from_at, last: to_at, supports } = passage;
+    const { transcript_id, pages, first: from_at, last: to_at, supports, by_meaning } = passage;
     const own = Array.from({ length: to_at - from_at + 1 }, (_, at) => from_at + at);
     const positions = [...new Set([...own, ...supports])];
     const read = await Promise.all(
@@ -51,8 +51,7 @@ export class RecallViews {
     const found = read.flatMap((one) => one ?? []);
     const standing = found.filter(({ position }) => position >= from_at && position <= to_at);
     const borne = found.flatMap(({ matched }) => matched);
-    // A window that means something alike needs none of the words.
-    if (question.words.length > 0 && supports.length > 0 && borne.length === 0) return null;
+    if (question.words.length > 0 && !by_meaning && borne.length === 0) return null;
     const [first] = standing;
     if (first === undefined) return null;
     const { readable } = first;

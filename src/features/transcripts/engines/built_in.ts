@@ -1,6 +1,7 @@
 import { NoPlace } from '../../../engine/pools/shared_pool.js';
+import { ProcessFailed } from '../../../engine/process/framed_process.js';
 import type { SpeechModel } from '../../../engine/speech/speech_model.js';
-import { type SpeechProcess, SpeechProcessFailed } from '../../../engine/speech/speech_process.js';
+import type { SpeechProcess } from '../../../engine/speech/speech_process.js';
 import { lengthOf } from '../window_audio.js';
 import {
   type Engine,
@@ -12,7 +13,7 @@ import {
 
 /** A model of this server, in a process of its own. Audio stays on this machine. */
 
-const CODES: Record<SpeechProcessFailed['code'], EngineFailure['code']> = {
+const CODES: Record<ProcessFailed['code'], EngineFailure['code']> = {
   NOT_DECODED: 'UNSUPPORTED_AUDIO',
   FAILED: 'ENGINE_ERROR',
   EXITED: 'ENGINE_EXITED',
@@ -52,7 +53,7 @@ export class BuiltInEngine implements Engine {
     const call = { owner: account_id, signal };
     const heard = await this.#process.recognize(file.bytes, options, call).catch((error: unknown) => {
       if (error instanceof NoPlace) throw new EngineFailed('ENGINE_BUSY', 'Too much speech waits to be recognized.');
-      if (!(error instanceof SpeechProcessFailed)) throw error;
+      if (!(error instanceof ProcessFailed)) throw error;
       throw new EngineFailed(CODES[error.code], error.message);
     });
     return {

@@ -1,8 +1,9 @@
 import { OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
 import { LIMITS } from '../../../domain/limits.js';
+import { ProcessFailed } from '../../../engine/process/framed_process.js';
 import { AudioDecoders } from '../../../engine/speech/audio_decoders.js';
 import { BUILT_IN_MODEL, speechModelOf } from '../../../engine/speech/speech_model.js';
-import { SpeechProcess, SpeechProcessFailed } from '../../../engine/speech/speech_process.js';
+import { SpeechProcess } from '../../../engine/speech/speech_process.js';
 import { BuiltInEngine } from './built_in.js';
 import { commandEngine, removeLeftBehind } from './command.js';
 import type { Engine } from './engine.js';
@@ -129,7 +130,7 @@ export async function builtInProblem(settings: TranscriberSettings): Promise<str
     await speech.check();
     return null;
   } catch (error) {
-    if (!(error instanceof SpeechProcessFailed)) throw error;
+    if (!(error instanceof ProcessFailed)) throw error;
     return `the speech runtime does not run here (${error.message})`;
   } finally {
     await speech.close();

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { evaluate } from '../../../../src/features/search/index/evaluate.js';
+import { evaluate, type SearchScope } from '../../../../src/features/search/index/evaluate.js';
 import { askedTime } from '../../../../src/features/search/questions/asked_time.js';
 import { rankPassages } from '../../../../src/features/search/questions/passage_ranking.js';
 import { questionOf, weightsOf } from '../../../../src/features/search/questions/recall_question.js';
@@ -22,20 +22,23 @@ function recalled(texts: string[], query: string, { around = 0 } = {}): string[]
   const asked = { now_ms: BEGAN_MS + 3_600_000, time_zone: 'UTC' };
   const { rest, days } = askedTime(query, asked);
   const question = questionOf(rest, { indexes: [index], may_be_empty: false, days, asked });
-  const { hits, weights } = evaluate(
-    { indexes: [index], kinds: new Set(['turn']), pipeline: 0, source_id: null, deleted_sources: new Set() },
-    {
-      ...{ words: question.wanted, match: 'any', exact: [], excluded: [] },
-      ...{ from_ms: Number.NEGATIVE_INFINITY, to_ms: Number.POSITIVE_INFINITY, about: question.about },
-    },
-  );
+  const scope: SearchScope = {
+    ...{ indexes: [index], kinds: new Set(['turn']), pipeline: 0, source_id: null, deleted_sources: new Set() },
+  };
+  const { hits, weights } = evaluate(scope, {
+    ...{ words: question.wanted, match: 'any', exact: [], excluded: [] },
+    ...{ from_ms: Number.NEGATIVE_INFINITY, to_ms: Number.POSITIVE_INFINITY, about: question.about },
+  });
   const best = Array.from({ length: hits.count }, (_, hit) => hit);
   const ranked = rankPassages(hits, best, {
+    scope,
     weights: weightsOf(question, weights),
     question,
     said_by: new Set(),
     around,
     limit: 10,
+    similarities: null,
+    factorOf: () => 1,
   });
   return ranked.map(({ passage: { first, last } }) => texts.slice(first, last + 1));
 }

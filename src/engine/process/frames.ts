@@ -1,14 +1,14 @@
 import type { Readable, Writable } from 'node:stream';
 
 /**
- * Frames between the server and its audio process over pipes, of JSON and bytes. A frame is the lengths of both, each
+ * Frames between the server and a process of its own over pipes, of JSON and bytes. A frame is the lengths of both, each
  * 32 bits little endian, then the JSON, then the bytes.
  */
 
 const LENGTHS_BYTES = 8;
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
 
-export type AudioFrame<Said> = { said: Said; bytes: Buffer };
+export type PipeFrame<Said> = { said: Said; bytes: Buffer };
 
 /** Resolves when the pipe has taken it. Rejects when the pipe is broken. */
 export function writeFrame(pipe: Writable, said: object, bytes: Uint8Array = Buffer.alloc(0)): Promise<void> {
@@ -26,7 +26,7 @@ export function writeFrame(pipe: Writable, said: object, bytes: Uint8Array = Buf
 }
 
 /** Frames until the pipe ends; what is left of one at its end is dropped. Throws at a frame larger than `bytes_max`. */
-export async function* readFrames<Said>(pipe: Readable, bytes_max: number): AsyncGenerator<AudioFrame<Said>> {
+export async function* readFrames<Said>(pipe: Readable, bytes_max: number): AsyncGenerator<PipeFrame<Said>> {
   let held: Buffer[] = [];
   let held_bytes = 0;
   let needed = LENGTHS_BYTES;
