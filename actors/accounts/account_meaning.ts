@@ -18,7 +18,7 @@ export const meaningMessages = messagesOf<Account>()({
     if (is_on === before.is_on) return { reply: state };
     const next = { ...state, meaning: { is_on, changes: before.changes + 1 } };
     const due: Effect = { effect: 'add_to_index', ...MEANING_INDEX, member: self, order: now_ms };
-    return { reply: next, next, effects: [updated(self, ['recall_by_meaning']), due] };
+    return { reply: next, next, effects: [updated(self, ['recall_settings']), due] };
   }),
 
   /** All vectors follow the switch as it was after so many changes. */

@@ -6,7 +6,7 @@ import {
   accountShape,
   cachedAccount,
   deleteAccount,
-  editAccount,
+  renameAccount,
   restoreAccount,
 } from '../../src/features/accounts/account.js';
 import { accountRoute, type Route } from '../rows.js';
@@ -26,23 +26,16 @@ export const ME_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PATCH',
     path: '/me',
-    summary: 'Changes what the account sets itself.',
-    notes:
-      'What is absent stays. Without recall by meaning the vectors of what was said are removed, and recall goes by words.',
+    summary: 'Renames the account.',
     credential: 'account',
     permission: ['account:manage'],
     body: z.object({
       name: trimmedText(LIMITS.account_name_chars_max)
         .nullable()
-        .optional()
         .describe('What the person is called; null for no name.'),
-      recall_by_meaning: z
-        .boolean()
-        .optional()
-        .describe('Whether recall also finds what means the same in other words.'),
     }),
     answer: accountShape,
-    handler: ({ services, who, body }) => editAccount(services, who, body),
+    handler: ({ services, who, body }) => renameAccount(services, who, body),
   }),
 
   accountRoute({

@@ -3,6 +3,11 @@ import { listLimit, timestamp, uuid, whole } from '../../src/access/request_sche
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { recall } from '../../src/features/search/questions/recall_calls.js';
+import {
+  changeRecallSettings,
+  recallSettings,
+  recallSettingsShape,
+} from '../../src/features/search/questions/recall_settings.js';
 import { recallAnswerShape } from '../../src/features/search/questions/recall_shapes.js';
 import { SEARCH_KINDS, search, searchHitShape } from '../../src/features/search/questions/search_calls.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
@@ -112,5 +117,29 @@ export const SEARCH_ROUTES: readonly Route[] = [
     answer: recallAnswerShape,
     refusals: ['NOT_FOUND'],
     handler: ({ services, who, body }) => recall(services, who, body),
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/recall/settings',
+    summary: 'How recall answers this account.',
+    credential: 'account',
+    permission: ['account:manage'],
+    answer: recallSettingsShape,
+    handler: async ({ who }) => recallSettings(who),
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/recall/settings',
+    summary: 'Changes how recall answers this account.',
+    notes: 'Without recall by meaning the vectors of what was said are removed, and recall goes by words.',
+    credential: 'account',
+    permission: ['account:manage'],
+    body: z.object({
+      by_meaning: z.boolean().describe('Whether recall also finds what means the same in other words.'),
+    }),
+    answer: recallSettingsShape,
+    handler: ({ services, who, body }) => changeRecallSettings(services, who, body),
   }),
 ];

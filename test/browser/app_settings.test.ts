@@ -294,7 +294,7 @@ await walk('D-015 an account is renamed, exported, and after a new code deleted'
   const { app: own } = await spool.signIn(email);
   await until('the zone is saved', async () => (await own.call('GET /profile')).time_zone === 'Asia/Tokyo');
   await page.getByLabel('Find what means the same in other words').uncheck();
-  await until('the switch is saved', async () => !(await own.call('GET /me')).recall_by_meaning);
+  await until('the switch is saved', async () => !(await own.call('GET /recall/settings')).by_meaning);
   await looksWell(t, page, 'the account');
   await page.reload();
   await settled(page);

@@ -21,6 +21,7 @@ export async function startServer(processes, settings = {}) {
     DATA_DIR: folder,
     PROCESSES: String(processes),
     TRANSCRIBE_BUILT_IN: '0',
+    EMBED_BUILT_IN: '0',
     ...settings,
   };
   const [command, ...args] = pinnedCommand([process.execPath, ...NODE_ARGS, MAIN]);

@@ -5,8 +5,6 @@ export type Account = {
   email: string;
   /** What the person is called; null until it is set. */
   name: string | null;
-  /** Whether recall also finds what means the same in other words. Vectors are made of what was said for it. */
-  recall_by_meaning: boolean;
   /** Whether the account has developer access. */
   developer_enabled: boolean;
   /** What the calling credential may use: of what the account holds, what its scopes allow. */
@@ -1197,6 +1195,11 @@ export type RecallItem = {
   matched: string[];
 };
 
+export type RecallSettings = {
+  /** Whether recall also finds what means the same in other words. Vectors of what was said are made for it. */
+  by_meaning: boolean;
+};
+
 export type RecalledAnswer = {
   /** The answer, sentence by sentence. */
   sentences: {
@@ -2021,13 +2024,11 @@ export type PublicApi = {
   'GET /me': {
     answer: Account;
   };
-  /** Changes what the account sets itself. */
+  /** Renames the account. */
   'PATCH /me': {
     body: {
       /** What the person is called; null for no name. */
-      name?: string | null;
-      /** Whether recall also finds what means the same in other words. */
-      recall_by_meaning?: boolean;
+      name: string | null;
     };
     answer: Account;
   };
@@ -3116,6 +3117,18 @@ export type PublicApi = {
       /** Null where the request asks for none, there is no model, or nothing that it says is borne by the items. */
       answer: RecalledAnswer | null;
     };
+  };
+  /** How recall answers this account. */
+  'GET /recall/settings': {
+    answer: RecallSettings;
+  };
+  /** Changes how recall answers this account. */
+  'PATCH /recall/settings': {
+    body: {
+      /** Whether recall also finds what means the same in other words. */
+      by_meaning: boolean;
+    };
+    answer: RecallSettings;
   };
   /** What the account says of itself. */
   'GET /profile': {

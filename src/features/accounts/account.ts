@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { meaningOf } from '../../../actors/accounts/account_meaning.js';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { Principal } from '../../access/principal.js';
 import { id, permission } from '../../access/response_schemas.js';
@@ -34,11 +33,6 @@ export const accountShape = z
     id,
     email: z.string(),
     name: z.string().nullable().describe('What the person is called; null until it is set.'),
-    recall_by_meaning: z
-      .boolean()
-      .describe(
-        'Whether recall also finds what means the same in other words. Vectors are made of what was said for it.',
-      ),
     developer_enabled: z.boolean().describe('Whether the account has developer access.'),
     permissions: z
       .array(permission)
@@ -70,17 +64,13 @@ export function cachedAccount(
   return view;
 }
 
-/** Changes what the account sets itself; what is absent stays. Vectors of an account that wants none go in the background. */
-export async function editAccount(
+export async function renameAccount(
   { actors }: Pick<FeatureServices, 'actors'>,
-  { account_id, account, permissions, fences }: Principal,
-  { name, recall_by_meaning }: { name?: string | null | undefined; recall_by_meaning?: boolean | undefined },
+  who: Principal,
+  { name }: { name: string | null },
 ): Promise<AccountView> {
-  const actor = actors.account(account_id);
-  let edited = account;
-  if (name !== undefined) edited = await actor.rename({ name }, fences);
-  if (recall_by_meaning !== undefined) edited = await actor.switch_meaning({ is_on: recall_by_meaning }, fences);
-  return viewOf(edited, permissions);
+  const account = await actors.account(who.account_id).rename({ name }, who.fences);
+  return viewOf(account, who.permissions);
 }
 
 /**
@@ -130,7 +120,6 @@ function viewOf(account: Account, usable: readonly Permission[]): AccountView {
     id: account.id,
     email,
     name,
-    recall_by_meaning: meaningOf(account).is_on,
     developer_enabled: enabled['developer.tools'],
     permissions: permissionsOf(entitlements).filter((permission) => usable.includes(permission)),
     sharing_enabled: enabled['workspace.sharing'],

@@ -69,7 +69,7 @@ t.test(
     const on = { ...ANN, meaning: { is_on: true, changes: 2 } };
     const switched = (is_on: boolean): AccountMessage => ({ type: 'switch_meaning', is_on });
     const due = { owner: 'vectors', index: 'switched', member: 'a' };
-    const effects = [updatedIn('recall_by_meaning'), { effect: 'add_to_index' as const, ...due, order: START_MS }];
+    const effects = [updatedIn('recall_settings'), { effect: 'add_to_index' as const, ...due, order: START_MS }];
     decideRows(t, kind, [
       { says: 'it is on', state: ANN, message: switched(true), reply: ANN },
       { says: 'switched off', state: ANN, message: switched(false), reply: off, next: off, effects },

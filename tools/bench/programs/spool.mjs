@@ -33,6 +33,7 @@ const env = {
   DEVICE_PORT: '0',
   OPS_PORT: '0',
   TRANSCRIBE_BUILT_IN: '0',
+  EMBED_BUILT_IN: '0',
   ...budgets,
   DATA_DIR: data_dir,
   ...own_env,

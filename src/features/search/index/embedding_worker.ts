@@ -99,8 +99,12 @@ async function vectorsOfPage(
   { turns }: TranscriptPage,
   of: EmbeddingCall,
 ): Promise<Uint8Array> {
+  // Turns without a language are judged together: each says little.
+  const is_untold_known = embeddings.knows(joined(turns.filter(({ language }) => language === null)), null);
+  const isKnown = ({ text, language }: PageTurn) =>
+    language === null ? is_untold_known : embeddings.knows(text, language);
   const windows = windowsOf(turns.length, LIMITS.vector_window_turns).flatMap(({ first, last }) => {
-    const text = knownText(embeddings, turns.slice(first, last + 1));
+    const text = joined(turns.slice(first, last + 1).filter(isKnown));
     return text === '' ? [] : [{ first, last, text: text.slice(0, VECTOR_WINDOW_CHARS_MAX) }];
   });
   const found: WindowVector[] = [];
@@ -111,15 +115,6 @@ async function vectorsOfPage(
     for (const [at, { first, last }] of asked.entries()) found.push({ first, last, vector: vectors[at] as Int8Array });
   }
   return encodeVectors(embeddings.model, found);
-}
-
-/** The text of turns in languages that the model knows. Turns without a language are judged together: each says little. */
-function knownText(embeddings: Embeddings, turns: readonly PageTurn[]): string {
-  const untold = joined(turns.filter(({ language }) => language === null));
-  const is_untold_known = embeddings.knows(untold, null);
-  return joined(
-    turns.filter(({ text, language }) => (language === null ? is_untold_known : embeddings.knows(text, language))),
-  );
 }
 
 function joined(turns: readonly PageTurn[]): string {

@@ -15,26 +15,22 @@ t.test('K-252 a window whose process took too much memory is heard at the next t
   await stream.add([0, times * SAID_MS], Buffer.concat(Array.from({ length: times }, () => bytes)), {
     ...{ codec, container },
   });
-  const bounds = {
-    model_folder: BUILT_IN_MODEL,
-    idle_ms: 60_000,
-    silence_ms_max: 120_000,
-    memory_bytes_max: 1,
-    priority: 0,
+  const engineWith = (memory_bytes_max: number) => {
+    const bounds = { model_folder: BUILT_IN_MODEL, idle_ms: 60_000, silence_ms_max: 120_000, priority: 0 };
+    const speech = new SpeechProcess({ ...bounds, memory_bytes_max });
+    t.teardown(() => speech.close());
+    return { speech, engine: new BuiltInEngine(speech, { name: 'moonshine-tiny', languages: ['en'] }) };
   };
-  const speech = new SpeechProcess(bounds);
-  t.teardown(() => speech.close());
-  const engine = new BuiltInEngine(speech, { name: 'moonshine-tiny', languages: ['en'] });
   const { signal } = new AbortController();
-  const transcribe = (tries: number) =>
+  const transcribe = (engine: BuiltInEngine, tries: number) =>
     transcribeWindow({ engine, stores: stream.stores, work: stream.work(0, times * SAID_MS, { tries }), signal });
 
-  const first = await transcribe(1);
+  const small = engineWith(1);
+  const first = await transcribe(small.engine, 1);
   t.match(first, { ok: false, failure: { code: 'ENGINE_EXITED', retry: true } });
   t.match(first.failures, [{ message: /more memory than it may/ }]);
-  t.equal(speech.pid, null, 'the process is ended');
+  t.equal(small.speech.pid, null, 'the process is ended');
 
-  bounds.memory_bytes_max = ENOUGH;
-  const second = await transcribe(2);
+  const second = await transcribe(engineWith(ENOUGH).engine, 2);
   t.same(second.ok && second.result.turns.map(({ text }) => text), Array.from({ length: times }, () => SAID).flat());
 });
