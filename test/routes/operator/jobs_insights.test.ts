@@ -37,7 +37,7 @@ const SAID = [
   'Good morning, the budget of the garden is late.',
   'I will send you the new budget on Friday.',
   'Could you call the architect about the fence?',
-  'Yes, and remember to bring the photos.',
+  'Sure, I will call her tomorrow. And remember to bring the photos.',
 ];
 
 /** Ten seconds for each of these, and the end of the recording. */
@@ -387,7 +387,8 @@ t.test('K-118 a pipeline chooses an engine by name, and one that is not there fa
   t.equal((await choose('large')).status, 200);
   await through();
   await until('there is a suggestion', async () => (await suggestionsOf(ann)).length > 0);
-  t.match(await suggestionsOf(ann), [{ text: SAID[1], made_by: 'model' }]);
+  const [budget] = (await suggestionsOf(ann)).filter(({ text }) => text === SAID[1]);
+  t.match(budget, { made_by: 'model' });
   t.match(engine.requests[0]?.fields, { response_format: ['diarized_json'] }, 'the pipeline wants speakers told apart');
   const { status, error } = await choose('larger');
   t.same([status, error.details?.[0]?.path], [400, 'insights.engine']);

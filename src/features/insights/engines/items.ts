@@ -102,7 +102,7 @@ function suggestionOf(
       ? null
       : dates.due(due_in, sentences.slice(Math.max(0, said.place - TIME_SENTENCES), said.place));
   const requester = is_task && said.speaker !== owner && own !== said ? said.speaker : null;
-  const evidence = [...parts, ...beside].sort((a, b) => a.place - b.place).flatMap((one) => one.evidence);
+  const evidence = [...parts].sort((a, b) => a.place - b.place).flatMap((one) => one.evidence);
   return {
     op: 'new',
     kind: shown_kind,

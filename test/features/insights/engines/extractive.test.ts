@@ -30,7 +30,7 @@ t.test('K-091 promises, requests and reminders, with their time', async (t) => {
       ...{ due_at: '2026-11-03T12:00:00.000Z', evidence: [{ turn: 3 }] },
     },
     {
-      ...{ op: 'new', kind: 'task', text: 'Call the architect about the garden fence.' },
+      ...{ op: 'new', kind: 'task', text: 'Call the architect about the garden fence: I will call her on Thursday.' },
       ...{ due_date: '2026-11-05', owner: 'A', requester: 'B', evidence: [{ turn: 6 }, { turn: 7 }] },
     },
     {
