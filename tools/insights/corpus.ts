@@ -9,13 +9,13 @@ export type LabelKind = 'task' | 'decision' | 'question' | 'reminder' | 'trap' |
 /** `turns`: those that it spans, by number; it becomes an item with the last one. */
 export type Label = { kind: LabelKind; turns: number[]; owner?: string; due?: string; gist: string };
 export type CorpusTurn = { n: number; speaker: string; text: string };
-/** What a summary must say, or must not. `turns`: those that say it. */
+/** A point that a summary must say, or must not. `turns`: those that say it. */
 export type Point = { gist: string; turns: number[] };
 export type CorpusTalk = {
   id: string;
   /** Talks of one batch have one manner. */
   batch: string;
-  /** What a good title has two of. */
+  /** Words and terms, of which a good title has two. */
   title: string[];
   /** A title that somebody would give. */
   name: string | null;

@@ -32,7 +32,7 @@ const COUNTS = { item: 3, trap: 1.5, plain: 1 };
 type Target = { answer: number; count: number };
 
 /** Whether an item of a kind is there with each utterance. */
-export function targetsOf({ of, talk, turns }: ReadTalk, kind: FirstPassKind): Target[] {
+function targetsOf({ of, talk, turns }: ReadTalk, kind: FirstPassKind): Target[] {
   const own = of.labels.filter((label) => label.kind === kind);
   const traps = of.labels.filter((label) => label.kind === 'trap');
   const optional = of.labels.filter((label) => label.kind === 'optional');

@@ -4,7 +4,7 @@ import type { CorpusTalk } from './corpus.js';
 import { type Made, type Score, score, total } from './score.js';
 import { conversationOf, inputOf } from './talk_input.js';
 
-/** What the built-in engine makes of labelled talks, and how much of it is right. */
+/** Runs the built-in engine over labelled talks and counts how much is right. */
 
 type Hearing = { knows_speakers: boolean };
 

@@ -95,7 +95,7 @@ async function nameSpeakers(app, { conversation, stream_id, contacts }) {
   }
 }
 
-/** What the server made of the only conversation of an account, in the form that the scorer reads. */
+/** Gives the insights of the only conversation of an account, in the form that the scorer reads. */
 export async function made(app, { conversation, stream_id, contacts }) {
   const lengthOf = ({ started_at, ended_at }) => Date.parse(ended_at) - Date.parse(started_at);
   const [longest] = (await allOf(app, '/conversations')).sort((a, b) => lengthOf(b) - lengthOf(a));

@@ -26,12 +26,12 @@ const FOLLOW_UP =
   /\b(?:get back to|come back to (?:you|them|him|her)|follow(?:ing)? up|report back|let (?:you|them|him|her|everybody|everyone) know|keep (?:you|them) posted|check back|circle back|chase)\b/i;
 
 type ItemsInput = Pick<InsightInput, 'people' | 'suggestion_kinds' | 'time_zone'>;
-type Heard = { talk: SpokenTalk; sentences: readonly Sentence[]; chances: Chances };
+type HeardTalk = { talk: SpokenTalk; sentences: readonly Sentence[]; chances: Chances };
 /** The sentence with which it became an item, and those that say what it is. */
 type SaidItem = ItemPlace & { own: Sentence; said: Sentence; context: Sentence | null };
 
 export async function itemsIn(
-  heard: Heard,
+  heard: HeardTalk,
   input: ItemsInput,
   model: TalkModel,
   slices: Slices,
@@ -54,7 +54,7 @@ export async function itemsIn(
   return kept;
 }
 
-/** What is said again says when it is due, and by whom, where it was not said before. */
+/** An item that is said again gives the day and the owner that the first one lacks. */
 function repeat(same: NewSuggestion, item: NewSuggestion): void {
   same.owner ??= item.owner;
   if (same.due_at === null && same.due_date === null)
@@ -84,7 +84,7 @@ function saidOf(place: ItemPlace, talk: SpokenTalk, { said, words }: TalkModel):
 
 function suggestionOf(
   { kind, at, own, said, context }: SaidItem,
-  { talk, sentences }: Heard,
+  { talk, sentences }: HeardTalk,
   { input, dates }: { input: ItemsInput; dates: SpokenDates },
 ): NewSuggestion | null {
   const names = input.people.flatMap(({ name }) => (name ?? '').split(/\s+/)).filter((name) => name !== '');

@@ -15,10 +15,10 @@ const JOINED = { worth_min: 0.3, words_max: 30 };
 const MATTER_WORDS_MIN = 2;
 const TEXT_CHARS_MAX = 320;
 
-type Heard = { talk: SpokenTalk; chances: Chances; names: readonly string[] };
+type SummaryTalk = { talk: SpokenTalk; chances: Chances; names: readonly string[] };
 
 export async function summaryOf(
-  { talk, chances, names }: Heard,
+  { talk, chances, names }: SummaryTalk,
   model: TalkModel,
   slices: Slices,
 ): Promise<RawSentence[]> {

@@ -2,7 +2,7 @@ import { FeatureBag } from './feature_bag.js';
 import { isSameSpeaker, plainWords, speakersOf, type Talk } from './talk.js';
 
 /**
- * What the first pass of the item finder sees of an utterance: its words and those of its neighbours, pairs of words,
+ * The features of an utterance for the first pass of the item finder: its words and those of its neighbours, pairs of words,
  * letters, classes of words, and what each neighbour does (asks, agrees, refuses, does not know).
  */
 

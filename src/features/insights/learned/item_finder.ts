@@ -13,7 +13,7 @@ import { isSameSpeaker, plainWords, speakersOf, type Talk, talkParts } from './t
 
 export const ITEM_KINDS = ['task', 'decision', 'question', 'reminder'] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
-/** What the first pass weighs: the kinds, and what only sounds like one of them. */
+/** The answers of the first pass: the kinds, and a trap, which only sounds like one of them. */
 export const FIRST_PASS = [...ITEM_KINDS, 'trap'] as const;
 export type FirstPassKind = (typeof FIRST_PASS)[number];
 
@@ -72,7 +72,7 @@ async function firstPass(model: ItemModel, talk: Talk, slices: Slices): Promise<
   return margins;
 }
 
-/** What the second pass sees of an utterance. */
+/** The values of an utterance for the second pass. */
 export function aroundValues(talk: Talk, margins: Margins, at: number): number[] {
   const { utterances } = talk;
   const count = utterances.length;

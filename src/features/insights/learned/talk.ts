@@ -1,11 +1,11 @@
-/** What people said, as learned models read it. */
+/** A conversation as learned models read it. */
 export type Talk = {
   utterances: readonly Utterance[];
   /** Names of people who speak, as far as they are known. */
   names: readonly string[];
 };
 
-/** What one person said without a break. `speaker`: the same for the same person; null if nobody knows who spoke. */
+/** The words of one person without a break. `speaker`: the same for the same person; null if nobody knows who spoke. */
 export type Utterance = { text: string; speaker: string | null };
 
 /** Words in lower case, without signs; `''` for a text without any. */

@@ -5,12 +5,12 @@ import type { HashedModel } from './hashed_model.js';
 import type { ItemModel } from './item_finder.js';
 import { WordTable } from './word_table.js';
 
-/** What is learned from labelled talks, and its file: `npm run spool -- train` writes it, the server only reads it. */
+/** The models that are learned from labelled talks. `npm run spool -- train` writes their file, the server only reads it. */
 export type TalkModel = {
   items: ItemModel;
   /** Which sentence says what an item is about. */
   said: HashedModel;
-  /** What a summary must say, and must not. */
+  /** How likely an utterance says a point of a summary, or one that a summary must not say. */
   summary: HashedModel;
   /** The words of a title, and the phrases that they make. */
   title: HashedModel;

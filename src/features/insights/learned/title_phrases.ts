@@ -14,7 +14,7 @@ import type { WordTable } from './word_table.js';
 export type TitlePhrase = {
   text: string;
   stems: readonly string[];
-  /** What share of a title it has, compared with the other phrases of its talk. */
+  /** From 0 to 1, the weightiest phrase of the talk. */
   worth: number;
   /** The utterance that says it first. */
   at: number;
@@ -118,7 +118,7 @@ function useOf(
   return use;
 }
 
-/** What the second ranking sees of a phrase. */
+/** The features of a phrase for the second ranking. */
 export function phraseFeatures(use: PhraseUse): FeatureBag {
   const { stems, worths, times, word_times, before, after } = use;
   const bag = new FeatureBag();
