@@ -13,9 +13,9 @@ import { until } from '../fixtures/until.js';
 const MINUTE_MS = 60_000;
 const STEP_MS = 5_000;
 const SECRET = 'I will call the xylophone clinic about the results tomorrow.';
-const OTHER = 'Please send the garden invoice to Bob.';
+const OTHER = 'I will send the garden invoice to Bob.';
 /** As it is suggested. */
-const OTHER_TASK = 'Send the garden invoice to Bob.';
+const OTHER_TASK = OTHER;
 const TEXTS = [
   'We should talk about the weekend before everybody leaves.',
   SECRET,

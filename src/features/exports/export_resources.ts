@@ -17,6 +17,7 @@ import { listSignals, READS_SIGNALS, type SignalView } from '../recordings/signa
 import { listSources } from '../recordings/sources.js';
 import { READS_STREAMS } from '../recordings/stream_access.js';
 import { listStreams } from '../recordings/streams.js';
+import { recallSettings } from '../search/questions/recall_settings.js';
 import type { FeatureServices } from '../services.js';
 import { listContacts } from '../transcripts/contacts.js';
 import type { TranscriberShown } from '../transcripts/engines/choose_engine.js';
@@ -164,6 +165,12 @@ export const RESOURCES: readonly Resource[] = [
     permission: SUGGESTIONS,
     of: { name: 'suggestions', as: 'suggestion_id', where: has_feedback },
     list: listed(listFeedback),
+  },
+  {
+    name: 'recall_settings',
+    path: '/recall/settings',
+    permission: ACCOUNT,
+    read: async (_, who) => recallSettings(who),
   },
   { name: 'profile', path: '/profile', permission: PROFILE, read: readProfile },
   { name: 'profile_revisions', path: '/profile/revisions', permission: PROFILE, list: listed(listProfileRevisions) },

@@ -35,7 +35,7 @@ export const ROW_LENGTH = 2.5;
 /** Of one kind there is one item within so many utterances. */
 const APART = 2;
 /** With this chance an utterance is an item although another one of its kind is only two utterances away. */
-const LIKELY = 0.6;
+const LIKELY = 0.5;
 /** With this chance an utterance is an item of a kind although it is more likely one of another kind. */
 const SURE = 0.7;
 const AROUND = 3;
