@@ -105,7 +105,8 @@ t.test('K-091 how people talk in meetings: fillers name and sum up nothing', asy
   const { conversation, suggestions } = await engine.think(inputOf([...fillers, ...SAID]));
   t.match(conversation.title, /budget|garden/i);
   t.notMatch(JSON.stringify(conversation.sentences), /hmm|uh/i);
-  t.equal(suggestions.length, 4);
+  t.ok(suggestions.length >= 3, `${suggestions.length}`);
+  for (const { evidence = [] } of suggestions) t.ok(evidence.every(({ turn }) => turn > fillers.length));
   const nothing = await engine.think(inputOf(fillers));
   t.strictSame(nothing.conversation, { title: null, sentences: [], topics: [] });
 });
