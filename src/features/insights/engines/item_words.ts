@@ -19,11 +19,11 @@ const WHO = /^(?:who|somebody|someone|which of)\b/i;
 const MATTER_MIN = 3;
 const CONTEXT_CHARS_MAX = 120;
 
-type Parts = { kind: ItemKind; own: Sentence; said: Sentence; context: Sentence | null };
+type ItemSentences = { kind: ItemKind; own: Sentence; said: Sentence; context: Sentence | null };
 
 /** Without a capital letter and a stop. `parts`: the sentences that it is made of. `names`: of people, whom a request may call. */
 export function itemWords(
-  { kind, own, said, context }: Parts,
+  { kind, own, said, context }: ItemSentences,
   names: readonly string[],
 ): { plain: string; parts: Sentence[] } {
   const main = wordsOf(said.text, kind, names);

@@ -72,14 +72,6 @@ export class SpokenDates {
     if (ahead?.has_month === true) this.#month = { month: partsOf(ahead.day).month, place };
   }
 
-  hasDay({ place }: Sentence): boolean {
-    return (this.#dated.get(place)?.days.length ?? 0) > 0;
-  }
-
-  hasTime({ place }: Sentence): boolean {
-    return (this.#dated.get(place)?.times.length ?? 0) > 0;
-  }
-
   /**
    * When a matter is due of which these sentences speak, the most telling one first. `same_day`: others, which may say
    * the time where they name the same day.
