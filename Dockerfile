@@ -12,6 +12,8 @@ RUN npm run build && node tools/setup/speech_models.mjs && node tools/setup/mean
 FROM node:24.18.0-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0 UV_THREADPOOL_SIZE=16
 WORKDIR /app
+# `spool models install` unpacks archives with it.
+RUN apt-get update && apt-get install -y --no-install-recommends bzip2 && rm -rf /var/lib/apt/lists/*
 # Redis is not in the image: it comes from compose.yaml, or from wherever REDIS_URL points.
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules

@@ -1,4 +1,5 @@
 import type { EventType } from '../src/domain/event_types.js';
+import type { Interval } from '../src/domain/intervals.js';
 import { isOauthError, type OauthError } from '../src/domain/oauth_errors.js';
 import { isRefusal, type Refusal, unreachable } from '../src/domain/refusals.js';
 
@@ -78,6 +79,8 @@ export type ErasureJob =
   | { job: 'erase_account'; account_id: string }
   /** Removes the bytes, signals and state of a stream that is deleted or whose workspace is gone. */
   | { job: 'erase_stream'; stream_id: string; account_id: string }
+  /** Removes a part of a stream: its audio and what was said in it. */
+  | { job: 'delete_part'; stream_id: string; account_id: string; part: { asked: Interval; goes: Interval } }
   /** Removes the voices that the account has learned in a workspace that is gone. */
   | { job: 'forget_voices'; account_id: string; workspace_id: string };
 

@@ -3,6 +3,7 @@ import { appSession } from './accounts/app_session.js';
 import { exports } from './accounts/exports.js';
 import { files } from './accounts/files.js';
 import { personalAccessToken } from './accounts/personal_access_token.js';
+import { shareLink } from './accounts/share_link.js';
 import { binding } from './devices/binding.js';
 import { bleAddress } from './devices/ble_address.js';
 import { certificate } from './devices/certificate.js';
@@ -56,6 +57,7 @@ export const KINDS = {
   library,
   pairingCode,
   personalAccessToken,
+  shareLink,
   signals,
   signingKeys,
   source,

@@ -1,5 +1,7 @@
 import { render } from 'preact';
 import { startEventFeed } from './api/event_feed.js';
+import { startLanguage } from './language/languages.js';
+import { startScheme } from './parts/scheme.js';
 import { startRouter } from './router.js';
 import { startSession } from './session/session.js';
 import { DOCUMENT_DATA } from './shell/document_data.js';
@@ -15,10 +17,11 @@ function isElsewhere(): boolean {
 if (isElsewhere()) {
   location.replace(DOCUMENT_DATA.base_url + location.pathname + location.search);
 } else {
+  startScheme();
   watchConnection();
   void serviceWorkers();
   startRouter();
   startEventFeed();
   void startSession();
-  render(<App />, DOCUMENT_DATA.root);
+  void startLanguage().then(() => render(<App />, DOCUMENT_DATA.root));
 }

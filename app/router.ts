@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import type { Permission } from '../kits/typescript/src/api.js';
+import type { PlainText } from './language/say.js';
 
 /** Addresses under /app, by the browser's own history. */
 
@@ -8,12 +9,14 @@ export const BASE = '/app';
 
 type AppLocation = { path: string; query: URLSearchParams };
 
+export type PageComponent = ComponentType<{ params: Record<string, string> }>;
+
 /** One page: `path` behind /app, with `:name` for what varies. */
 export type AppRoute = {
   path: string;
-  page: ComponentType<{ params: Record<string, string> }>;
+  page: PageComponent;
   /** Its name in the navigation; none for pages that others lead to. */
-  nav?: string;
+  nav?: PlainText;
   /** Without it the page can show nothing, and is not in the navigation. */
   needs?: Permission;
   /** Below the line: what one sets up, beside what one comes for. */

@@ -6,6 +6,7 @@ import { DAY_ROUTES } from './api/days.js';
 import { DEBUG_ROUTES } from './api/debug.js';
 import { DEVICE_SESSION_ROUTES } from './api/device_sessions.js';
 import { DEVICE_MANAGEMENT_ROUTES } from './api/devices.js';
+import { DUE_ROUTES } from './api/due.js';
 import { ENDPOINT_ROUTES } from './api/endpoints.js';
 import { EVENT_ROUTES } from './api/events.js';
 import { EXPORT_ROUTES } from './api/exports.js';
@@ -20,11 +21,13 @@ import { PIPELINE_ROUTES } from './api/pipelines.js';
 import { PROFILE_ROUTES } from './api/profile.js';
 import { SEARCH_ROUTES } from './api/search.js';
 import { SESSION_SUMMARY_ROUTES } from './api/session_summary.js';
+import { SHARE_LINK_ROUTES } from './api/share_links.js';
 import { SIGNAL_ROUTES } from './api/signals.js';
 import { SOURCE_ROUTES } from './api/sources.js';
 import { STREAM_SUMMARY_ROUTES } from './api/stream_summary.js';
 import { STREAM_ROUTES } from './api/streams.js';
 import { SUGGESTION_ROUTES } from './api/suggestions.js';
+import { TRANSCRIPTION_ROUTES } from './api/transcriptions.js';
 import { TRANSCRIPT_ROUTES } from './api/transcripts.js';
 import { TURN_ROUTES } from './api/turns.js';
 import { WORKSPACE_ROUTES } from './api/workspaces.js';
@@ -68,10 +71,13 @@ import { TEST_CLOCK_ROUTES } from './operator/test_clock.js';
 import { APP_ROUTES } from './pages/app.js';
 import { APP_FILE_ROUTES, OPERATOR_FILE_ROUTES } from './pages/app_files.js';
 import { ASSET_ROUTES } from './pages/assets.js';
+import { CALENDAR_PAGE_ROUTES } from './pages/calendar.js';
 import { INVITATIONS_PAGE_ROUTES } from './pages/invitations.js';
 import { withReference } from './pages/reference.js';
 import { RESTORE_PAGE_ROUTES } from './pages/restore.js';
+import { SHARED_PAGE_ROUTES } from './pages/shared.js';
 import { START_PAGE_ROUTES } from './pages/start.js';
+import { UNSUBSCRIBE_PAGE_ROUTES } from './pages/unsubscribe.js';
 import type { Route } from './rows.js';
 
 /** The whole API: what each listener serves. */
@@ -89,10 +95,13 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...DEVICE_SESSION_ROUTES,
     ...SOURCE_ROUTES,
     ...STREAM_ROUTES,
+    ...SHARE_LINK_ROUTES,
+    ...DUE_ROUTES,
     ...IMPORT_ROUTES,
     ...SIGNAL_ROUTES,
     ...TURN_ROUTES,
     ...TRANSCRIPT_ROUTES,
+    ...TRANSCRIPTION_ROUTES,
     ...LIVE_ROUTES,
     ...CONTACT_ROUTES,
     ...CONVERSATION_ROUTES,
@@ -116,6 +125,9 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...END_SESSION_ROUTES,
     ...CHALLENGE_ROUTES,
     ...RESTORE_PAGE_ROUTES,
+    ...SHARED_PAGE_ROUTES,
+    ...CALENDAR_PAGE_ROUTES,
+    ...UNSUBSCRIBE_PAGE_ROUTES,
     ...INVITATIONS_PAGE_ROUTES,
     ...START_PAGE_ROUTES,
     ...APP_ROUTES,

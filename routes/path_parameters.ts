@@ -4,6 +4,7 @@ import type { PathParameter } from '../src/edge/http/route.js';
 /** Parameters of paths: each row names the one that stands at each of its places. */
 export const PARAMETERS = {
   account_or_email: text('Id or email address of an account.'),
+  calendar: text('The last part of a calendar address.'),
   certificate: text('SHA-256 of the certificate, in hexadecimal.'),
   chunk: id('The chunk, as the answer to its announcement calls it.'),
   client: text('A client_id.'),
@@ -26,6 +27,8 @@ export const PARAMETERS = {
   pipeline: id('The pipeline.'),
   profile_item: id('The item of the profile.'),
   recorder_session: id('The recorder session.'),
+  share_link: id('The link.'),
+  shared: text('The last part of the address that a link leads to.'),
   sign_in: id('The sign-in.'),
   source: id('The source.'),
   source_stream_ref: { description: "The device's own name for the stream.", form: 'uuid' },
@@ -34,6 +37,7 @@ export const PARAMETERS = {
   suggestion: id('The suggestion.'),
   token: id('The personal access token.'),
   turn: id('The turn.'),
+  unsubscribe: text('The last part of an address that ends mails.'),
   workspace: id('The workspace.'),
 } as const satisfies Record<string, PathParameter>;
 

@@ -25,6 +25,7 @@ import type { FeatureServices } from '../src/features/services.js';
 import type { Announcements } from '../src/features/transcripts/announcements.js';
 import type { TranscriberSettings, TranscriberShown } from '../src/features/transcripts/engines/choose_engine.js';
 import type { EngineNames } from '../src/features/transcripts/engines/engines_file.js';
+import type { FileTranscriptions } from '../src/features/transcripts/file_transcription.js';
 import type { LiveText } from '../src/features/transcripts/live_text.js';
 import type { TranscriptionJobs } from '../src/features/transcripts/transcription_jobs.js';
 import type { DeliveryWorker } from '../src/features/webhooks/delivery_worker.js';
@@ -58,6 +59,7 @@ export type Services = FeatureServices &
     engine_names: EngineNames;
     erasures: ErasureWorker;
     exports: DueWorker;
+    file_transcriptions: FileTranscriptions;
     imports: DueWorker;
     insights: InsightServices;
     live_text: LiveText;

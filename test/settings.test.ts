@@ -53,6 +53,7 @@ t.test('with nothing set every setting has its default', async (t) => {
     transcribe_window_s: 15,
     transcribe_built_in: true,
     transcribe_model_dir: null,
+    transcribe_speakers_dir: null,
     transcribe_backlog_days: 7,
     look_for_ollama: false,
     content_worker: true,

@@ -4,6 +4,7 @@ import { BackupRefused } from '../src/engine/backup/manifest.js';
 import { DataFolderHeld } from '../src/engine/process/data_folder.js';
 import { NoRedisProgram } from '../src/engine/process/redis_program.js';
 import { VERSION } from '../src/engine/process/version.js';
+import { ModelRefused } from '../src/features/transcripts/speech_models/installed_models.js';
 import { WrongSettings } from '../src/host/settings.js';
 import { UserError, WRONG_USAGE } from './user_error.js';
 
@@ -65,7 +66,7 @@ function exitCodeOf(error: unknown): number {
 /** A bug shows its stack. */
 function commonWordsFor(error: unknown): unknown {
   if (error instanceof CallRefused) return `The server refused: ${error.message}`;
-  const kinds = [UserError, WrongSettings, NoRedisProgram, BackupRefused, DataFolderHeld];
+  const kinds = [UserError, WrongSettings, NoRedisProgram, BackupRefused, ModelRefused, DataFolderHeld];
   if (kinds.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code, syscall } = error as NodeJS.ErrnoException;
   return error instanceof NoAnswer || syscall === 'connect' ? `The server could not be reached (${code}).` : error;

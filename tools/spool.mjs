@@ -17,8 +17,7 @@ const PROGRAMS = {
   prove: 'runs a scenario in its full size',
   screenshots: 'takes the pictures of docs/screenshots/ anew',
   simulate: 'runs actors in virtual time with seeded faults',
-  train: 'learns the built-in insights from labelled talks',
-  train_recall: 'learns how recall ranks from labelled talks',
+  train: 'learns insights and how recall ranks from labelled talks',
 };
 
 const [name = ''] = process.argv.slice(2);

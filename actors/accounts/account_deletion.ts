@@ -8,6 +8,8 @@ import type { DeviceMessage } from '../devices/device.js';
 import type { EmailMessage } from '../emails/email.js';
 import type { WorkspaceMessage } from '../workspaces/workspace.js';
 import type { HoldNews } from '../workspaces/workspace_state.js';
+import { noted } from './account_due_mail.js';
+import { endLinks } from './account_links.js';
 import { workspaceDeleted } from './account_memberships.js';
 import { endSessions } from './account_sessions.js';
 import {
@@ -179,9 +181,11 @@ type HoldNewsOf<Name extends HoldNews['type']> = Omit<Extract<HoldNews, { type: 
 function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): DoneDecision<Account> {
   const erase_at_ms = now_ms + LIMITS.erase_after_ms;
   const raised = bumpEpoch(leaving, ['account', 'grants', 'tokens']);
+  const { calendar: _calendar, due_mail: _due_mail, ...stays } = raised.state;
   const next: Account = {
-    ...raised.state,
+    ...stays,
     tokens: [],
+    links: [],
     memberships: leaving.memberships.filter(({ workspace_id }) => alone.includes(workspace_id)),
     phase: { status: 'deleted', deleted_at_ms: now_ms, erase_at_ms },
   };
@@ -194,6 +198,8 @@ function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): Do
       { effect: 'set_subscriptions', account_id: leaving.id, become: 'closed' },
       { effect: 'append_event', account_id: leaving.id, type: 'account.deleted', resource_id: leaving.id },
       ...revokeAllTokens(leaving, 'account_deleted', now_ms),
+      ...endLinks(leaving.links),
+      ...(leaving.due_mail === undefined ? [] : noted(leaving.id, null)),
       ...endSessions(leaving),
       ...leaving.memberships.map(({ workspace_id }) =>
         notifyWorkspace(workspace_id, { type: 'departed', account_id: leaving.id }),
@@ -241,6 +247,7 @@ function erasing(state: Account, now_ms: number): DoneDecision<Account> {
       name: null,
       private_workspace: freshPrivateWorkspace(id, number),
       tokens: [],
+      links: [],
       endpoints: [],
       memberships: [],
       joining: [],

@@ -20,6 +20,8 @@ export type Account = {
   devices: number;
   /** Personal access tokens, oldest first, some of which may have expired. */
   tokens: LivingToken[];
+  /** Links to its recordings, oldest first, some of which may have expired. */
+  links: LivingLink[];
   /** Ids of its endpoints. */
   endpoints: string[];
   /** Recorder sessions that the account hosts and that have not ended. */
@@ -36,6 +38,10 @@ export type Account = {
   joining: Joining[];
   /** Absent while it was never switched off. */
   meaning?: MeaningSwitch | undefined;
+  /** Absent without an address. */
+  calendar?: CalendarAddress | undefined;
+  /** Absent while the daily mail was never switched on. */
+  due_mail?: DueMailSetting | undefined;
   /** Counts attempts at deleting the account, so that answers to an earlier attempt are recognised. */
   deletion_attempts: number;
   phase: Phase;
@@ -47,7 +53,23 @@ export type PrivateWorkspace = { id: string; number: number; name: string; reten
 /** Whether vectors are made of what was said. `changes`: how often it was switched. */
 export type MeaningSwitch = { is_on: boolean; changes: number };
 
+/**
+ * The daily mail of what is due. The addresses that end it are derived from `key_id` and `seed`. `last_day`: of the last mail, or
+ * the last day on which nothing was due.
+ */
+export type DueMailSetting = {
+  is_on: boolean;
+  hour: number;
+  key_id: string;
+  seed: Uint8Array;
+  last_day: string | null;
+};
+
+/** The address by which a calendar program reads what is due: a keyed hash of its secret. */
+export type CalendarAddress = { secret_hash: string; made_at_ms: number; read_at_ms: number | null };
+
 export type LivingToken = { id: string; last_four: string; created_at_ms: number; expires_at_ms: number | null };
+export type LivingLink = { id: string; stream_id: string; expires_at_ms: number };
 export type Membership = JoinedWorkspace & { role: Role };
 export type Joining = { workspace_id: string; invitation_id: string };
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
-import type { Permission } from '../../src/domain/permissions.js';
 import { refuse } from '../../src/domain/refusals.js';
+import type { TokenPermission } from '../../src/domain/scopes.js';
 import { DONE, defineActor, given, type MessageOf } from '../actor.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
@@ -13,7 +13,7 @@ export type PersonalAccessToken = NewPersonalAccessToken & { last_used_at_ms: nu
 export type NewPersonalAccessToken = {
   account_id: string;
   name: string;
-  permissions: Permission[];
+  permissions: TokenPermission[];
   last_four: string;
   created_at_ms: number;
   expires_at_ms: number | null;

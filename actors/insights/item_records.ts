@@ -1,3 +1,4 @@
+import { insightId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import type { Facts, Read, RecordQuery } from '../actor.js';
@@ -29,6 +30,11 @@ export const OF_SESSION = {
 const NUMBERS = 2 ** 30;
 /** Sorts behind every continuation of an id. */
 const LAST = '~';
+
+/** The id under which callers know an item. */
+export function shownId(library_id: string, kind: ItemKind, number: number, { kept_id }: { kept_id?: string }): string {
+  return kept_id ?? insightId(library_id, kind, number);
+}
 
 export type LibraryOwner = { account_id: string; workspace_id: string };
 

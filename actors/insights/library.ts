@@ -4,16 +4,19 @@ import type { Bucket } from '../../src/domain/workspaces.js';
 import { DONE, type DoneDecision, defineActor, type Effect, type MessageOf } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import type { LibraryOwner } from './item_records.js';
+import { handMessages } from './library_by_hand.js';
 import { conversationMessages } from './library_conversations.js';
 import { editMessages } from './library_edits.js';
 import { expiryMessages } from './library_expiry.js';
 import { begin, forgetInsights, LIBRARIES, NO_LIBRARY } from './library_items.js';
 import { jobMessages } from './library_jobs.js';
+import { moveOutMessages } from './library_move_out.js';
 import { publicationMessages } from './library_publication.js';
 import { queryMessages } from './library_queries.js';
 import { roleMessages } from './library_roles.js';
 import type { Library } from './library_state.js';
 import { suggestionMessages } from './library_suggestions.js';
+import { takeInMessages } from './library_take_in.js';
 import { withdrawalMessages } from './library_withdrawal.js';
 
 export type LibraryMessage = MessageOf<typeof library>;
@@ -40,6 +43,7 @@ export const library = defineActor<Library>()({
   messages: {
     ...queryMessages,
     ...suggestionMessages,
+    ...handMessages,
     ...roleMessages,
     ...editMessages,
     ...conversationMessages,
@@ -47,6 +51,8 @@ export const library = defineActor<Library>()({
     ...jobMessages,
     ...publicationMessages,
     ...expiryMessages,
+    ...moveOutMessages,
+    ...takeInMessages,
 
     view: { reads: true, decide: (state) => ({ reply: state ?? NO_LIBRARY }) },
 

@@ -266,7 +266,7 @@ function partsOf(number: number, read: Pick<Read, 'record'>): Span[] {
 }
 
 /** Queries the other recordings of the conversations on a stream. */
-function partsElsewhere(
+export function partsElsewhere(
   stream_id: string,
   read: Pick<Read, 'record'>,
 ): (Span & Pick<ConversationSpan, 'conversation' | 'pipeline_id'>)[] {

@@ -5,7 +5,17 @@ import { itemIn, itemOr, itemRecords, type LibraryOwner, NO_ITEM_HERE, suppresse
 import { groupRecords, leave } from './library_groups.js';
 import { begin, Writing } from './library_items.js';
 import { spansOf, withoutConversation } from './library_spans.js';
-import type { Conversation, ItemKind, Items, Library, Memory, MemoryKind, Span } from './library_state.js';
+import type {
+  Conversation,
+  ItemKind,
+  Items,
+  Library,
+  Memory,
+  MemoryKind,
+  Span,
+  SummarySentence,
+} from './library_state.js';
+import { summaryOf } from './summary.js';
 
 /** Changes and deletions of conversations and memories by people. */
 
@@ -20,24 +30,26 @@ type MemoryEdit = {
   stems?: string[] | undefined;
   kind?: MemoryKind | undefined;
 };
+/** Absent members stay. `sentences`: of the summary; null gives it back to the pipeline. */
+type ConversationEdit = { number: number; title?: string; sentences?: SummarySentence[] | null };
 type Deletion = { kind: ItemKind; number: number };
 
 export const editMessages = messagesOf<Library>()({
   edit_conversation: {
-    records: ({ number }: { number: number; title: string }) => itemRecords('conversation', number),
+    records: ({ number }: ConversationEdit) => itemRecords('conversation', number),
     decide: ofLibrary(
-      (
-        state,
-        { number, title }: { number: number; title: string },
-        facts,
-      ): Decision<Library, { item: Conversation }> => {
+      (state, { number, title, sentences }: ConversationEdit, facts): Decision<Library, { item: Conversation }> => {
         const was = itemOr(facts, 'conversation', number);
         if (isRefusal(was)) return { reply: was };
-        if (was.title === title) return { reply: { item: was } };
+        const fields: Partial<Conversation> = {};
+        if (title !== undefined && title !== was.title) fields.title = title;
+        if (sentences === null) return released(new Writing(state, facts), { number, was });
+        if (sentences !== undefined && JSON.stringify(sentences) !== JSON.stringify(was.sentences))
+          Object.assign(fields, { sentences, summary: summaryOf(sentences) });
+        const changed_fields = Object.keys(fields).filter((field) => field !== 'sentences');
+        if (Object.keys(fields).length === 0) return { reply: { item: was } };
         const writing = new Writing(state, facts);
-        const changed_fields = ['title'];
-        const protected_fields = [...new Set([...was.protected_fields, 'title'])];
-        const fields = { title, protected_fields };
+        fields.protected_fields = [...new Set([...was.protected_fields, ...changed_fields])];
         const item = writing.change('conversation', number, { was, fields, by: 'person', changed_fields });
         conversationEvent(writing, 'conversation.updated', { number, item, changed_fields });
         return writing.done({ item });
@@ -129,6 +141,17 @@ export const editMessages = messagesOf<Library>()({
     }),
   },
 });
+
+/** Leaves the summary to the next run. */
+function released(
+  writing: Writing,
+  { number, was }: { number: number; was: Conversation },
+): Decision<Library, { item: Conversation }> {
+  if (!was.protected_fields.includes('summary')) return { reply: { item: was } };
+  const item = { ...was, protected_fields: was.protected_fields.filter((field) => field !== 'summary') };
+  writing.touch('conversation', number, item);
+  return writing.done({ item });
+}
 
 /**
  * Removes an item with its event. `run_id`: the run that removed it; absent for a person. The message must have asked

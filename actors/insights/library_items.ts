@@ -21,6 +21,7 @@ import {
 } from './item_records.js';
 import { blockEffects, itemBlock } from './library_block.js';
 import {
+  HAND_REFS,
   INSIGHTS_INDEX,
   type Insights,
   type ItemKind,
@@ -46,7 +47,8 @@ const COLLECTIONS = [
   ...Object.values(ITEMS),
   ...Object.values(OF_SESSION),
   ...['expired', 'revisions', 'feedback', 'texts', 'suppressed', 'spans', 'unsettled', 'jobs', 'runs'],
-  ...['groups', 'deleted_speech', BLOCKS],
+  ...['groups', HAND_REFS, 'deleted_speech', BLOCKS],
+  ...['moving', 'moved', 'arrived'],
 ];
 const NO_INSIGHTS: Insights = {
   given: { conversation: 0, memory: 0, suggestion: 0, group: 0 },
@@ -79,6 +81,8 @@ export class Writing {
   insights: Insights;
   readonly effects: Effect[] = [];
   readonly #written = new Map<string, unknown>();
+  /** The ids of items that were made in another library, by entry. */
+  readonly #kept_ids = new Map<string, string>();
 
   readonly #silent: boolean;
 
@@ -107,6 +111,7 @@ export class Writing {
       this.write(OF_SESSION[kind], `${session_id}:${insightKey(number)}`, { value: 1, order });
     }
     if (kind === 'memory') this.#index(number, item as Memory);
+    if (kind === 'suggestion' && (item as Suggestion).made_by === 'person') this.#countByHand(1);
   }
 
   /** Writes an item with its next revision, and keeps the former values. */
@@ -155,10 +160,14 @@ export class Writing {
   /** Deletes an item with all its records. */
   remove<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
     const entry = entryOf(kind, number);
+    this.#noteId(entry, item);
     this.drop(ITEMS[kind], insightKey(number));
     this.effects.push(...blockEffects(this.facts.self, entry, null));
     this.forgetRevisions(kind, number, item);
     if (kind === 'suggestion') {
+      const { made_by, ref } = item as Suggestion;
+      if (made_by === 'person') this.#countByHand(-1);
+      if (ref !== undefined) this.drop(HAND_REFS, ref);
       const given = feedbackGiven(item as Suggestion);
       for (let at = Math.max(1, given - LIMITS.feedback_kept_max + 1); at <= given; at++)
         this.drop('feedback', `${entry}.${insightKey(at)}`);
@@ -209,7 +218,7 @@ export class Writing {
     if (this.#silent) return;
     const [kind] = type.split('.') as [ItemKind];
     const { account_id } = this.library;
-    const resource_id = insightId(this.facts.self, kind, number);
+    const resource_id = this.#kept_ids.get(entryOf(kind, number)) ?? insightId(this.facts.self, kind, number);
     this.effects.push({ effect: 'append_event', account_id, type, resource_id, data });
   }
 
@@ -267,11 +276,25 @@ export class Writing {
     return { next: { ...this.library, insights: this.insights }, effects: this.effects };
   }
 
+  /** Writes an item as it is: nothing of it changed that has a clock. */
+  keep<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
+    this.#put(kind, number, item);
+  }
+
+  #noteId(entry: string, { kept_id }: { kept_id?: string }): void {
+    if (kept_id !== undefined) this.#kept_ids.set(entry, kept_id);
+  }
+
   #put<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
+    this.#noteId(entryOf(kind, number), item);
     this.write(ITEMS[kind], insightKey(number), { value: item, order: item.updated_at_ms });
     this.effects.push(...blockEffects(this.facts.self, entryOf(kind, number), itemBlock(kind, item)));
     const { oldest_ms } = this.insights;
     if (oldest_ms === null || item.updated_at_ms < oldest_ms) this.setOldest(item.updated_at_ms);
+  }
+
+  #countByHand(more: 1 | -1): void {
+    this.insights = { ...this.insights, by_hand: Math.max(0, (this.insights.by_hand ?? 0) + more) };
   }
 
   #index(number: number, { state, pipeline_id, stems }: Memory): void {

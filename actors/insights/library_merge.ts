@@ -158,7 +158,10 @@ function revisionOf(
   const { kind, text, stems, due_at_ms, due_date = null, evidence } = revision;
   const fields: Partial<Suggestion> = {};
   let is_protected = false;
-  if (kind !== undefined) fields.kind = kind;
+  if (kind !== undefined && kind !== was.kind) {
+    if (was.protected_fields.includes('kind')) is_protected = true;
+    else fields.kind = kind;
+  }
   if (text !== undefined && text !== was.text) {
     if (was.protected_fields.includes('text')) {
       is_protected = true;

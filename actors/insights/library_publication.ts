@@ -214,6 +214,7 @@ function writeItems(
       ...body,
       said: saidIn(job, body.evidence, language),
       conversation: job.conversation,
+      ...(was?.kept_id !== undefined && { kept_conversation_id: was.kept_id }),
       status: 'open',
       group: null,
       review: null,
@@ -287,7 +288,7 @@ function writeMemories(
   return [...kept];
 }
 
-/** Creates the conversation, or changes it if it differs; a title that a person gave stays. */
+/** Creates the conversation, or changes it if it differs; title and summary that a person wrote stay. */
 function writeConversation(
   writing: Writing,
   {
@@ -318,8 +319,11 @@ function writeConversation(
     writing.create('conversation', number, item);
     return;
   }
-  const title = was.protected_fields.includes('title') ? was.title : said.title;
-  const is: Conversation = { ...was, ...said, title };
+  const kept: Partial<Conversation> = {
+    ...(was.protected_fields.includes('title') && { title: was.title }),
+    ...(was.protected_fields.includes('summary') && { summary: was.summary, sentences: was.sentences }),
+  };
+  const is: Conversation = { ...was, ...said, ...kept };
   const changed_fields = Object.entries(CONVERSATION_FIELDS)
     .filter(([, name]) => shownText(was, name) !== shownText(is, name))
     .map(([shown]) => shown)
@@ -333,7 +337,7 @@ function writeConversation(
     if (madeOf(was) !== madeOf(unseen)) writing.touch('conversation', number, { ...was, ...unseen });
     return;
   }
-  const fields = { ...said, title, ...made, run_id };
+  const fields = { ...said, ...kept, ...made, run_id };
   const item = writing.change('conversation', number, { was, fields, by: 'pipeline', changed_fields });
   conversationEvent(writing, 'conversation.updated', { number, item, changed_fields, run_id });
 }

@@ -2,6 +2,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import type { Refusal } from '../../src/domain/refusals.js';
 import { type Decision, messagesOf, type RangeQuery, type Read, type RecordQuery } from '../actor.js';
 import {
+  entryOf,
   ITEM_KINDS,
   ITEMS,
   isOf,
@@ -19,6 +20,7 @@ import type { ConversationSpan, Feedback, ItemKind, Items, Library, Revision } f
 
 /** An item with its kind. */
 export type AnyItem = { [Kind in ItemKind]: { kind: Kind; item: Items[Kind] } }[ItemKind];
+export type MovedTo = { moved_to: string };
 type Last = { order: number; id: string } | null;
 
 export type NumberedFeedback = Feedback & { number: number };
@@ -27,13 +29,27 @@ type Listing = { kind: ItemKind; range: RangeQuery };
 
 /** Queries of a library. */
 export const queryMessages = messagesOf<Library>()({
+  /** An item, or the library to which it has moved with its recording. */
   item: {
     reads: true,
-    records: ({ kind, number }: Numbered) => itemRecords(kind, number),
-    decide(_, { kind, number }: Numbered, facts): { reply: AnyItem | Refusal } {
+    records: ({ kind, number }: Numbered) => [
+      ...itemRecords(kind, number),
+      { collection: 'moved', id: entryOf(kind, number) },
+    ],
+    decide(_, { kind, number }: Numbered, facts): { reply: AnyItem | MovedTo | Refusal } {
       const item = itemOr(facts, kind, number);
-      return { reply: 'refused' in item ? item : ({ kind, item } as AnyItem) };
+      if (!('refused' in item)) return { reply: { kind, item } as AnyItem };
+      return { reply: facts.record<MovedTo>('moved', entryOf(kind, number)) ?? item };
     },
+  },
+
+  /** The number of an item that has come from another library, by the id that it was made under. */
+  arrived: {
+    reads: true,
+    records: ({ id }: { id: string }) => [{ collection: 'arrived', id }],
+    decide: (_, { id }: { id: string }, facts) => ({
+      reply: { number: facts.record<number>('arrived', id) ?? null },
+    }),
   },
 
   /** Several items of one kind, in the order asked for; missing ones are left out. */

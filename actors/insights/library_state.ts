@@ -26,9 +26,13 @@ import type { StoredResult } from '../job.js';
  *                 looked for there, and apart from that what was corrected; in the order of when to look
  *   jobs          by conversation, whose number is given before it is made; in the order of when one may be claimed
  *   groups        by group: numbers of the suggestions that are in it
+ *   hand_refs     by the ref of one that a person added by hand: its number
  *   runs          by stream: what became of its jobs, the newest 50
  *   deleted_speech  by stream or source: people deleted speech of it, and what rests on that is still to be withdrawn
  *   blocks        by entry: what search knows of an item
+ *   moving        by stream: what goes with it to another library (library_move_out.ts)
+ *   moved         by entry: the library to which an item that was made here has moved
+ *   arrived       by key: the number here of an item that was made in another library
  */
 export type Library = {
   account_id: string;
@@ -60,6 +64,8 @@ export type Insights = {
   oldest_ms: number | null;
   /** The last publications, so that a repetition gets the same answer. */
   published: StoredResult<InsightTally>[];
+  /** The number of suggestions that people have added by hand; absent for none. */
+  by_hand?: number;
 };
 
 /** The index of a partition's libraries that have work for a worker, by when it is due. */
@@ -79,7 +85,14 @@ export type StoredParticipant = { stream_id: string; speaker: number; contact_id
 
 export type MadeBy = 'extractive' | 'model' | 'external';
 
+/** The collection of refs of suggestions that were added by hand. */
+export const HAND_REFS = 'hand_refs';
+/** The number of the suggestion that was added under a ref, and a digest of what was asked. */
+export type HandRef = { number: number; digest: string };
+
 type Item = {
+  /** The id under which callers know it, if it was made in another library; absent otherwise. */
+  kept_id?: string;
   /** Null for the default pipeline. */
   pipeline_id: string | null;
   /** The number of the pipeline that was the default then; absent for the first, and for other pipelines. */
@@ -139,6 +152,8 @@ export type Memory = Item & {
   state: 'active' | 'superseded';
   /** The number of the memory that replaced it. */
   superseded_by: number | null;
+  /** The id of the memory that took its place, if either was made in another library. */
+  kept_superseded_by?: string;
   origin: 'pipeline' | 'manual';
   /** Whether a person wrote or changed it, so that no run does. */
   protected: boolean;
@@ -167,8 +182,12 @@ export type RoleSpeakers = { owner: SpokenBy | null; requester: SpokenBy | null 
 
 export type Suggestion = Item & {
   said?: HeardLanguage;
-  /** The number of its conversation. */
-  conversation: number;
+  /** The number of its conversation; null for one that a person added by hand. */
+  conversation: number | null;
+  /** The id of that conversation, if it was made in another library. */
+  kept_conversation_id?: string;
+  /** The name that whoever added it by hand gave it. */
+  ref?: string;
   kind: SuggestionKind;
   text: string;
   status: SuggestionStatus;
@@ -186,7 +205,7 @@ export type Suggestion = Item & {
   state_version: number;
   /** Whether a person has changed it, so that no run withdraws it or changes its status. */
   touched: boolean;
-  made_by: MadeBy;
+  made_by: MadeBy | 'person';
   stems: string[];
   made_stems?: string[];
 };

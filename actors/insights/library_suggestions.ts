@@ -5,7 +5,15 @@ import { type Decision, type Facts, given, messagesOf, type Read, type RecordQue
 import { feedbackGiven, itemIn, itemOr, itemRecord, itemRecords, NO_ITEM_HERE, suppressedOf } from './item_records.js';
 import { type Grouped, type GroupOf, groupRecords, join, move } from './library_groups.js';
 import { act, Writing } from './library_items.js';
-import type { FeedbackVerdict, Library, Rating, Roles, Suggestion, SuggestionStatus } from './library_state.js';
+import type {
+  FeedbackVerdict,
+  Library,
+  Rating,
+  Roles,
+  Suggestion,
+  SuggestionKind,
+  SuggestionStatus,
+} from './library_state.js';
 
 /** Changes of suggestions by people. After any of them no run withdraws the suggestion. */
 
@@ -16,6 +24,7 @@ const NO_GROUP = refuse('NOT_FOUND', 'There is no such group of suggestions.');
 type SuggestionEdit = {
   number: number;
   state_version: number;
+  kind?: SuggestionKind | undefined;
   text?: string | undefined;
   stems?: string[] | undefined;
   due_at_ms?: number | null | undefined;
@@ -118,10 +127,14 @@ type FeedbackReply = { number: number; created_at_ms: number; item: Suggestion }
 /** The members of an edit that differ from the present values. */
 function editOf(
   was: Suggestion,
-  { text, stems, due_at_ms, due_date = null, roles, status }: SuggestionEdit,
+  { kind, text, stems, due_at_ms, due_date = null, roles, status }: SuggestionEdit,
 ): { fields: Partial<Suggestion>; changed_fields: string[] } {
   const fields: Partial<Suggestion> = {};
   const changed_fields: string[] = [];
+  if (kind !== undefined && kind !== was.kind) {
+    fields.kind = kind;
+    changed_fields.push('kind');
+  }
   if (text !== undefined && text !== was.text) {
     // A run that finds the former text again has found the same.
     Object.assign(fields, { text, stems: stems ?? [], made_stems: was.made_stems ?? was.stems });

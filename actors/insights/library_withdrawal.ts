@@ -41,6 +41,7 @@ export function withoutSpeech<Kind extends ItemKind>(
   if (kind === 'suggestion') return withoutText(item as Suggestion) as Items[Kind];
   if (kind === 'memory') return (item as Memory).protected ? item : null;
   const conversation = item as Conversation;
+  if (is_left && conversation.protected_fields.includes('summary')) return item;
   if (is_left && gone_sentences !== undefined) return withoutSentences(conversation, gone_sentences) as Items[Kind];
   return is_left || conversation.protected_fields.length > 0 ? (untold(conversation) as Items[Kind]) : null;
 }

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../src/domain/limits.js';
+import { nameTime } from '../../src/domain/name_time.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import {
   type Decision,
@@ -63,6 +64,7 @@ type Piece = OfImport & { offset: number; stream_id: string };
 /** `only_open`: neither done nor failed. */
 type ImportsQuery = { range: RangeQuery; only_open?: boolean | undefined };
 type ImportJob = { tries: number; item: ClaimedImport };
+const DAY_MS = 24 * 3_600_000;
 const NEW: Imports = { open: [], removing: [], forget_at_ms: null };
 const NO_IMPORT = refuse('NOT_FOUND', 'There is no such import.');
 const OTHER_CONTENT = refuse('CONFLICT', 'This import_ref is registered with other content.');
@@ -319,7 +321,7 @@ const LOOK = 'look';
 
 /** When the recording began, given its length. */
 export function began(
-  { captured_at, utc_offset_min, file_time, stage, created_at_ms }: Import,
+  { name, captured_at, utc_offset_min, file_time, stage, created_at_ms }: Import,
   length_ms: number,
 ): Began {
   const offset = (of: number | undefined) => (of === undefined ? {} : { utc_offset_min: of });
@@ -329,9 +331,23 @@ export function began(
   const recorded = 'measured' in stage ? stage.measured?.recorded : undefined;
   if (recorded !== undefined)
     return { captured_at: recorded.captured_at, ...offset(recorded.utc_offset_min ?? here), by: 'metadata' };
-  return file_time === undefined
-    ? { captured_at: before(created_at_ms), by: 'announcement' }
-    : { captured_at: before(Date.parse(file_time.captured_at)), ...offset(here), by: 'file_time' };
+  if (file_time === undefined) return { captured_at: before(created_at_ms), by: 'announcement' };
+  const written_at = before(Date.parse(file_time.captured_at));
+  const named_at = timeOfName({ name, created_at_ms }, file_time.utc_offset_min, Date.parse(written_at));
+  return named_at === null
+    ? { captured_at: written_at, ...offset(here), by: 'file_time' }
+    : { captured_at: named_at, ...offset(here), by: 'file_name' };
+}
+
+/** Null where the name says nothing, no more than `written_ms` does, or a time that is still to come. */
+function timeOfName(
+  { name, created_at_ms }: Pick<Import, 'name' | 'created_at_ms'>,
+  utc_offset_min: number,
+  written_ms: number,
+): string | null {
+  const named = nameTime(name, utc_offset_min);
+  if (named === null || named.ms > created_at_ms + DAY_MS) return null;
+  return named.is_day && Math.abs(named.ms - written_ms) <= DAY_MS / 2 ? null : new Date(named.ms).toISOString();
 }
 
 function heldImport({ open }: Imports, { import_id, claim }: HeldImport): ClaimedImport | null {

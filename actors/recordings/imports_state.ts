@@ -23,6 +23,7 @@ type Announced = {
   /** When the file was last written. */
   file_time?: LocalTime;
   source_id: string;
+  workspace_id: string;
   created_at_ms: number;
 };
 
@@ -55,10 +56,10 @@ export type MeasuredAudio = {
 export type LocalTime = { captured_at: string; utc_offset_min: number };
 
 /**
- * The source of the time at which a recording began: the caller, the file, or the time at which the file was written or
- * announced, less its length.
+ * The source of the time at which a recording began: the caller, the file, its name, or the time at which the file was
+ * written or announced, less its length.
  */
-export type TimeBy = 'caller' | 'metadata' | 'file_time' | 'announcement';
+export type TimeBy = 'caller' | 'metadata' | 'file_name' | 'file_time' | 'announcement';
 export type Began = { captured_at: string; utc_offset_min?: number; by: TimeBy };
 
 /** An import that a worker has claimed. */

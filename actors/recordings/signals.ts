@@ -1,9 +1,11 @@
 import { LIMITS } from '../../src/domain/limits.js';
+import type { StreamMove } from '../../src/domain/moves.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
 import { dueIndex, type Expire, type Expired, isBefore } from '../../src/domain/retention.js';
 import {
   type Decision,
   DONE,
+  type DoneDecision,
   defineActor,
   type Effect,
   type Facts,
@@ -112,6 +114,14 @@ export const signals = defineActor<Signals>()({
 
     view: { reads: true, decide: (state) => ({ reply: state ?? NONE }) },
 
+    // From their stream:
+    move(state, { account_id, to }: StreamMove, { self }): DoneDecision<Signals> {
+      if (state === null || state.owner === null) return { reply: DONE };
+      const next = { ...state, owner: { account_id, workspace_id: to } };
+      const left = retentionEffects(state, { ...state, oldest_ms: null }, self);
+      return { reply: DONE, next, effects: [...left, ...retentionEffects({ ...next, oldest_ms: null }, next, self)] };
+    },
+
     /**
      * The ids of batches whose clock is before a time, oldest first, with as many of their signals as one commit takes.
      */
@@ -209,7 +219,8 @@ function post(before: Signals, request: PostRequest, facts: Facts): Decision<Sig
   const { now_ms } = facts;
   const kept: Signals = {
     ...next,
-    owner: { account_id, workspace_id },
+    // The caller may have read the stream before it was moved.
+    owner: before.owner ?? { account_id, workspace_id },
     oldest_ms: Math.min(before.oldest_ms ?? now_ms, now_ms),
   };
   return {

@@ -1,11 +1,11 @@
-import { libraryId, ownerOfPrivateWorkspace } from '../../src/domain/ids.js';
+import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { deletedMember, SEARCH_INDEX } from '../../src/domain/search/places.js';
 import { type Decision, DONE, type DoneDecision, defineActor, type Effect, type MessageOf } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
-import type { WorkspaceMessage } from '../workspaces/workspace.js';
 import { arrivalMessages } from './stream_arrivals.js';
 import { chunkMessages } from './stream_chunks.js';
+import { deletionMessages } from './stream_deletions.js';
 import {
   END_REMINDER,
   endStream,
@@ -15,18 +15,15 @@ import {
   type StreamEnd,
 } from './stream_end.js';
 import { expiryMessages, noLongerDue, retentionEffects } from './stream_expiry.js';
+import { joinWorkspace, leaveWorkspace, moveMessages, STREAMS, streamIndexOf } from './stream_move.js';
 import { PROCESSING_INDEX, processingMessages, TELL_REMINDER } from './stream_processing.js';
 import { type EventSilence, keptStream, noStream, type Stream, type StreamState, streamEvent } from './stream_state.js';
 
 export type StreamMessage = MessageOf<typeof stream>;
 
-/** The list of an account's streams. Each source and private workspace has a list of its own too. */
-export const STREAMS = 'streams';
+export { STREAMS, streamIndexOf };
 /** The list of an account's deleted streams of which an id is kept. */
 export const DELETED_STREAMS = 'deleted_streams';
-export function streamIndexOf(source_or_workspace_id: string): string {
-  return `${STREAMS}:${source_or_workspace_id}`;
-}
 
 export const stream = defineActor<StreamState>()({
   kind: 'stream',
@@ -44,16 +41,15 @@ export const stream = defineActor<StreamState>()({
         return endStream(state, { end_ms: registered.end_ms, silent }, { now_ms });
       }
       const next: Stream = { ...EMPTY, ...registered, id, created_at_ms: now_ms };
-      const { account_id: owner, source_id, workspace_id } = next;
-      const indexes = [STREAMS, streamIndexOf(source_id), ...(isShared(next) ? [] : [streamIndexOf(workspace_id)])];
-      const listed = { stream_id: id, account_id: owner, registered_at_ms: now_ms };
+      const { account_id: owner, source_id } = next;
+      const indexes = [STREAMS, streamIndexOf(source_id)];
       return {
         reply: next,
         next,
         effects: [
           ...streamEvent(next, 'stream.created', { silent }),
           ...indexes.map((index): Effect => ({ effect: 'add_to_index', owner, index, member: id, order: now_ms })),
-          ...notifyWorkspace(next, { type: 'stream_registered', ...listed }),
+          ...joinWorkspace(next),
         ],
       };
     },
@@ -66,9 +62,14 @@ export const stream = defineActor<StreamState>()({
 
     end_unless_continued: keptStream((state, end: StreamEnd, facts) => endUnlessContinued(state, end, facts)),
 
-    retitle: keptStream((state, { title, silent }: { title: string | null } & EventSilence) => {
-      if (title === state.title) return { reply: state };
-      const next = { ...state, title };
+    /** Changes what the owner has said of it. A star and tags are nobody else's business, so no event tells of them. */
+    change: keptStream((state, { title = state.title, starred, tags, silent }: OwnersChange & EventSilence) => {
+      const is_titled = title !== state.title;
+      const is_starred = starred !== undefined && starred !== (state.starred ?? false);
+      const is_tagged = tags !== undefined && !sameTexts(tags, state.tags ?? []);
+      if (!is_titled && !is_starred && !is_tagged) return { reply: state };
+      const next = { ...state, title, ...(is_starred ? { starred } : {}), ...(is_tagged ? { tags } : {}) };
+      if (!is_titled) return { reply: next, next };
       const effects = [...streamEvent(next, 'stream.updated', { silent }, ['title']), ...retentionEffects(state, next)];
       return { reply: next, next, effects };
     }),
@@ -86,10 +87,12 @@ export const stream = defineActor<StreamState>()({
     ...arrivalMessages,
     ...processingMessages,
     ...expiryMessages,
+    ...deletionMessages,
+    ...moveMessages,
 
-    // From its workspace.
-    workspace_gone(state): DoneDecision<StreamState> {
-      if (state?.status !== 'kept') return { reply: DONE };
+    // From a workspace that it is in, or has left meanwhile.
+    workspace_gone(state, { workspace_id }: { workspace_id: string }): DoneDecision<StreamState> {
+      if (state?.status !== 'kept' || workspace_id !== state.workspace_id) return { reply: DONE };
       return { reply: DONE, next: { ...state, status: 'going', deleted: false }, effects: removal(state) };
     },
 
@@ -122,7 +125,18 @@ type NewStream = Pick<
   Stream,
   'account_id' | 'workspace_id' | 'source_id' | 'recorder' | 'captured_at' | 'title' | 'end_ms'
 > &
-  Partial<Pick<Stream, 'utc_offset_min' | 'imported'>>;
+  Partial<Pick<Stream, 'utc_offset_min' | 'imported' | 'transcribed'>>;
+
+/** A change of title, star and tags by the owner; what is absent stays. */
+export type OwnersChange = {
+  title?: string | null | undefined;
+  starred?: boolean | undefined;
+  tags?: readonly string[] | undefined;
+};
+
+function sameTexts(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((text, at) => text === others[at]);
+}
 
 /** The fields with which every stream begins. */
 const EMPTY = {
@@ -146,14 +160,6 @@ const EMPTY = {
   told_at_ms: null,
   to_tell: null,
 };
-
-function isShared({ workspace_id }: Pick<Stream, 'workspace_id'>): boolean {
-  return ownerOfPrivateWorkspace(workspace_id) === null;
-}
-
-function notifyWorkspace(stream: Pick<Stream, 'id' | 'workspace_id'>, message: WorkspaceMessage): Effect[] {
-  return isShared(stream) ? [{ effect: 'notify', to: { kind: 'workspace', id: stream.workspace_id }, message }] : [];
-}
 
 /**
  * Queues the removal of everything that belongs to a stream, and closes its fence: commits that need it open are
@@ -201,11 +207,10 @@ function forgotten(
 
 /** Removes an erased stream from the lists other than the account's list of all. */
 function leave(stream: Pick<Stream, 'id' | 'account_id' | 'source_id' | 'workspace_id'>): Effect[] {
-  const { id, account_id, source_id, workspace_id } = stream;
-  const lists = [streamIndexOf(source_id), ...(isShared(stream) ? [] : [streamIndexOf(workspace_id)])];
+  const { id, account_id, source_id } = stream;
   return [
-    ...lists.map((list): Effect => ({ effect: 'remove_from_index', owner: account_id, index: list, member: id })),
+    { effect: 'remove_from_index', owner: account_id, index: streamIndexOf(source_id), member: id },
+    ...leaveWorkspace(stream),
     noLongerDue(stream),
-    ...notifyWorkspace(stream, { type: 'stream_erased', stream_id: id }),
   ];
 }

@@ -86,7 +86,7 @@ function storeOne(
   const stored = storedChunk(stream, { number, chunk, uploaded }, facts);
   records.add(stored.effects);
   const next = { ...stored.next, chunks: Math.max(stream.chunks, number) };
-  return { outcome: { chunk: stored.chunk, is_new: true }, next };
+  return { outcome: { chunk: stored.chunk, is_new: stored.chunk.place !== null }, next };
 }
 
 /** Records as the earlier chunks of the same request leave them. */

@@ -1,4 +1,5 @@
 import { chunkId } from '../../src/domain/ids.js';
+import { shared } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import {
@@ -240,6 +241,7 @@ export function storedChunk(
   { now_ms }: Facts,
 ): { chunk: Chunk; next: Stream; effects: Effect[] } {
   const { place, upload_started_at_ms, result } = uploaded;
+  if (isDeleted(stream, chunk)) return arrivedDeleted(stream, { number, chunk, upload_started_at_ms }, now_ms);
   const came: Chunk = { ...chunk, status: 'stored', place, upload_started_at_ms, stored_at_ms: now_ms };
   const stored: Chunk = result === undefined ? came : { ...came, result };
   const { next, effects } = keptChunk(stream, stored, number, {
@@ -254,6 +256,22 @@ export function storedChunk(
   const put = putChunk(number, stored);
   if (result !== undefined) return { chunk: stored, next, effects: [put, ...effects] };
   return { chunk: stored, next, effects: [put, { effect: 'put_record', ...waiting }, ...effects] };
+}
+
+/** Nothing is taken of a part that its owner deleted: its chunks count as stored and removed. */
+function arrivedDeleted(
+  stream: Stream,
+  { number, chunk, upload_started_at_ms }: { number: number; chunk: Chunk; upload_started_at_ms: number },
+  now_ms: number,
+): { chunk: Chunk; next: Stream; effects: Effect[] } {
+  const gone: Chunk = { ...chunk, status: 'expired', place: null, upload_started_at_ms, stored_at_ms: now_ms };
+  const open = stream.open.filter((one) => one.number !== number);
+  const next = { ...stream, open, expired_chunks: stream.expired_chunks + 1 };
+  return { chunk: gone, next, effects: [putChunk(number, gone)] };
+}
+
+function isDeleted({ deleted_parts = [] }: Stream, { source_start_ms, source_end_ms }: ChunkIntent): boolean {
+  return deleted_parts.some((part) => shared(part, [source_start_ms, source_end_ms]) > 0);
 }
 
 /** Ends intents whose bytes never arrived. */

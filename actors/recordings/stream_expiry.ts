@@ -96,7 +96,7 @@ export const expiryMessages = messagesOf<StreamState>()({
 /** `limit`: at most `expired_per_commit_max`. */
 type DueInput = { before_ms: number | null; after: ChunkPosition | null; limit: number };
 type DueAudio = { due: number[]; next: ChunkPosition | null };
-type Gone = { number: number; chunk: Chunk }[];
+export type Gone = { number: number; chunk: Chunk }[];
 /** A chunk that has expired, whose bytes are to be erased. */
 export type GoneAudio = { number: number; place: string; size_bytes: number };
 
@@ -125,6 +125,12 @@ export function retentionEffects(was: Stream, is: Stream): Effect[] {
   const [before_ms, due_ms] = [dueAt(was), dueAt(is)];
   if (before_ms === due_ms) return [];
   return due_ms === null ? [noLongerDue(is)] : [{ effect: 'add_to_index', ...dueMember(is), order: due_ms }];
+}
+
+/** Puts a stream that was moved on the due list of its new workspace. */
+export function dueAgain(was: Stream, is: Stream): Effect[] {
+  const due_ms = dueAt(is);
+  return due_ms === null ? [] : [noLongerDue(was), { effect: 'add_to_index', ...dueMember(is), order: due_ms }];
 }
 
 export function noLongerDue(stream: Pick<Stream, 'id' | 'account_id' | 'workspace_id'>): Effect {
@@ -166,7 +172,8 @@ function expires(chunk: Chunk, { before_ms, spared }: ExpireAudio, { now_ms }: F
   return chunk.result !== undefined && !spared.some((interval) => shared(interval, span) > 0);
 }
 
-function audioExpired(stream: Stream, gone: Gone, facts: Facts): Stream {
+/** The stream without these chunks. */
+export function audioExpired(stream: Stream, gone: Gone, facts: Facts): Stream {
   if (gone.length === 0) return stream;
   const numbers = new Set(gone.map(({ number }) => number));
   const unprocessed = gone.filter(({ number }) => facts.record('unprocessed', chunkKey(number)) !== undefined);
@@ -190,14 +197,15 @@ function titleExpired(stream: Stream, { before_ms }: Expire): Stream {
   return goes ? { ...stream, title: null } : stream;
 }
 
-function expired({ number, chunk: { result: _, processed_by: __, ...chunk } }: Gone[number]): Effect[] {
+/** Takes the audio of a chunk away; its bytes are erased after that. */
+export function expired({ number, chunk: { result: _, processed_by: __, ...chunk } }: Gone[number]): Effect[] {
   return [
     putChunk(number, { ...chunk, status: 'expired' }),
     { effect: 'delete_record', collection: 'unprocessed', id: chunkKey(number) },
   ];
 }
 
-function goneAudio({ number, chunk: { place, size_bytes } }: Gone[number]): GoneAudio[] {
+export function goneAudio({ number, chunk: { place, size_bytes } }: Gone[number]): GoneAudio[] {
   return place === null ? [] : [{ number, place, size_bytes }];
 }
 

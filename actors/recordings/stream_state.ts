@@ -18,6 +18,8 @@ export type Stream = {
   id: string;
   account_id: string;
   workspace_id: string;
+  /** The workspace that it is being moved from, while what is made of it follows; absent otherwise. */
+  moving_from?: string | undefined;
   source_id: string;
   /** The device that uploads it; null for an app. */
   recorder: StreamRecorder | null;
@@ -28,6 +30,9 @@ export type Stream = {
   imported: boolean;
   transcript_revision: number;
   title: string | null;
+  /** The owner's star and tags; absent until one is set. */
+  starred?: boolean | undefined;
+  tags?: readonly string[] | undefined;
   created_at_ms: number;
   end_ms: number | null;
   /** The number of chunks ever registered; chunks are numbered from 1. */
@@ -55,7 +60,15 @@ export type Stream = {
   /** When its transcript was last told of audio that came with a request, and the audio since then. */
   told_at_ms: number | null;
   to_tell: { intervals: Interval[]; window_ms: number } | null;
+  /** The parts of its timeline that its owner deleted, and those whose removal is under way; absent without any. */
+  deleted_parts?: Interval[] | undefined;
+  parts_going?: DeletedPart[] | undefined;
+  /** The number of chunks of which a part was silenced; absent without any. */
+  silenced_chunks?: number | undefined;
 };
+
+/** `asked`: the part that was to go. `goes`: the part that goes, which is longer where chunks can only go whole. */
+export type DeletedPart = { asked: Interval; goes: Interval };
 
 /** The device and binding epoch, and the device's own reference for the stream. */
 export type StreamRecorder = {
@@ -86,7 +99,10 @@ export type ChunkIntent = {
   sha256: string;
 };
 
-/** The state of the upload. `expired`: the bytes never arrived, or they were stored and retention removed them. */
+/**
+ * The state of the upload. `expired`: the bytes never arrived, or they were stored, and retention or their owner removed
+ * them.
+ */
 export type ChunkStatus = 'awaiting_upload' | 'stored' | 'expired';
 
 /** Collection `chunks`, by number in hexadecimal, in the order of `source_start_ms`. */
@@ -98,6 +114,8 @@ export type Chunk = ChunkIntent & {
   stored_at_ms: number | null;
   /** Where its bytes lie (`audioKey`); null before they arrived and after they were erased. */
   place: string | null;
+  /** The size and hash that its uploader announced, where a part of it was silenced since. */
+  announced?: { size_bytes: number; sha256: string };
   /** The result of processing and the token of its claim; absent before. */
   result?: ChunkResult;
   processed_by?: string;
@@ -167,7 +185,7 @@ export function isStored<Found extends Chunk>(chunk: Found): chunk is Found & St
   return chunk.status === 'stored' && chunk.place !== null;
 }
 
-/** Whether its bytes were stored and retention removed them. */
+/** Whether its bytes were stored and are removed. */
 export function hasExpired({ status, stored_at_ms }: Chunk): boolean {
   return status === 'expired' && stored_at_ms !== null;
 }

@@ -5,7 +5,9 @@ import { DONE, defineActor, type Effect, type MessageOf, type RangeQuery } from 
 import { ANNOUNCEMENT_INDEX } from './announcement_index.js';
 import { allSpeakers, announcementMember, announcementMessages, contactLists } from './transcript_announcements.js';
 import { correctionMessages, type PlacedTurn, pageRecords, speakersIn, turnAt } from './transcript_corrections.js';
+import { deletionMessages } from './transcript_deletions.js';
 import { expiryMessages } from './transcript_expiry.js';
+import { moveMessages } from './transcript_move.js';
 import { pageKey, readPage, readWords, type TranscriptPage } from './transcript_page.js';
 import { pipelineMessages } from './transcript_pipelines.js';
 import { dueEffect, listed, publicationMessages } from './transcript_publication.js';
@@ -27,11 +29,13 @@ export const transcript = defineActor<Transcript>()({
     ...windowMessages,
     ...publicationMessages,
     ...correctionMessages,
+    ...deletionMessages,
     ...announcementMessages,
     ...expiryMessages,
     ...runMessages,
     ...pipelineMessages,
     ...vectorMessages,
+    ...moveMessages,
 
     view: { reads: true, decide: ofTranscript((state) => ({ reply: state })) },
 

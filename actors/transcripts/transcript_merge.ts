@@ -179,7 +179,7 @@ function withoutDeleted(drafts: Draft[], corrections: readonly Correction[]): Dr
   let left = drafts;
   for (const span of corrections) {
     if (span.kind !== 'deleted') continue;
-    const exact = left.filter((draft) => isAt(span, draft.turn));
+    const exact = span.is_part ? [] : left.filter((draft) => isAt(span, draft.turn));
     left =
       exact.length > 0
         ? left.filter((draft) => !exact.includes(draft))
@@ -188,11 +188,29 @@ function withoutDeleted(drafts: Draft[], corrections: readonly Correction[]): Dr
   return left;
 }
 
-/** A draft without the words in a span; null if no word is left, or if its words have no times. */
-function withoutSpan(draft: Draft, { start_ms, end_ms }: Correction): Draft | null {
+/** The turn and its words without those in a deleted part of the recording; null if nothing is left. */
+export function withoutPart(
+  turn: PageTurn,
+  words: Word[] | undefined,
+  [start_ms, end_ms]: Interval,
+): { turn: PageTurn; words: Word[] | undefined } | null {
+  const part: DeletedSpan = { start_ms, end_ms, at_ms: 0, kind: 'deleted', is_part: true };
+  const left = withoutSpan({ turn, words, is_corrected: false }, part);
+  return left && { turn: { ...turn, ...left.turn }, words: left.words };
+}
+
+type DeletedSpan = Extract<Correction, { kind: 'deleted' }>;
+
+/**
+ * A draft without the words in a span; null if no word is left. Without times of its words it goes as a whole, or stays:
+ * in a part of the recording by where its middle lies.
+ */
+function withoutSpan(draft: Draft, { start_ms, end_ms, is_part }: DeletedSpan): Draft | null {
   const { turn, words } = draft;
   const common_ms = shared([start_ms, end_ms], [turn.start_ms, turn.end_ms]);
   if (common_ms === 0) return draft;
+  const middle_ms = (turn.start_ms + turn.end_ms) / 2;
+  if (words === undefined && is_part) return middle_ms >= start_ms && middle_ms < end_ms ? null : draft;
   if (words === undefined) return common_ms * 2 >= end_ms - start_ms || common_ms >= lengthOf(turn) ? null : draft;
   const stays = ([, from_ms, to_ms]: Word) => (from_ms + to_ms) / 2 < start_ms || (from_ms + to_ms) / 2 >= end_ms;
   const staying = words.filter(stays);

@@ -51,7 +51,8 @@ export type Correction = { start_ms: number; end_ms: number; at_ms: number } & (
   | { kind: 'contact'; contact_id: string | null }
   | { kind: 'speaker'; speaker: number }
   | { kind: 'split'; split_at_ms: number }
-  | { kind: 'deleted' }
+  /** `is_part`: a part of the recording, and not a turn. */
+  | { kind: 'deleted'; is_part?: true }
   /** `serial`: the turn that was corrected. */
   | { kind: 'text'; text: string; serial: number }
 );

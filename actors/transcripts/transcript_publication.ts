@@ -1,5 +1,6 @@
 import type { EventType } from '../../src/domain/event_types.js';
 import { turnId } from '../../src/domain/ids.js';
+import { subtract } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { dueIndex } from '../../src/domain/retention.js';
@@ -27,14 +28,26 @@ import { clamp, wordsWithin } from './transcript_spans.js';
 import {
   ofTranscript,
   type PublicationTally,
+  type PublishedTurn,
   TRANSCRIPTS,
   type Transcript,
   tellLibrary,
   transcriptIndexOf,
+  type WaitingAudio,
   type Window,
 } from './transcript_state.js';
-import { beginFinalPass, consumed, dueEffects, heldWindow, NOT_HELD, resting, unheard } from './transcript_windows.js';
-import { spanOf } from './waiting_audio.js';
+import {
+  begin,
+  beginFinalPass,
+  consumed,
+  dueEffects,
+  heldWindow,
+  NOT_HELD,
+  resting,
+  type StreamAudio,
+  unheard,
+} from './transcript_windows.js';
+import { inOrder, spanOf } from './waiting_audio.js';
 
 /** `speakers`: the numbers of the result's labels. `came_at_ms`: when the first of its audio arrived. */
 type Published = { tally: PublicationTally; speakers: SpeakerNumbers; came_at_ms: number | null };
@@ -66,7 +79,61 @@ export const publicationMessages = messagesOf<Transcript>()({
         : replace(state, { window, publication }, facts);
     }),
   },
+
+  /** From an import: text that came instead of audio. */
+  bring_text: {
+    records: ({ stream, from_ms }: BroughtText, state) => {
+      const id = pageKey(pageOf(from_ms));
+      return [
+        { collection: 'pages', id },
+        { collection: 'words', id },
+        ...blocksFrom(state ?? begin(stream)).map((block) => ({ collection: 'speakers', id: block })),
+      ];
+    },
+    decide: (state, brought: BroughtText, facts) => bring(state ?? begin(brought.stream), brought, facts),
+  },
 });
+
+/** A part of a text that came instead of audio; it lies in one page. `run_id`: made for this message. */
+export type BroughtText = {
+  stream: StreamAudio['stream'];
+  from_ms: number;
+  to_ms: number;
+  run_id: string;
+  turns: PublishedTurn[];
+  /** Contacts of named speakers, by label. */
+  contacts: Record<string, string>;
+  insights: boolean;
+};
+
+/** Publishes the part as a window that was claimed and heard. What is covered already stays. */
+function bring(
+  before: Transcript,
+  { from_ms, to_ms, run_id, turns, contacts, insights }: BroughtText,
+  facts: Facts,
+): Decision<Transcript, { turns: number }> {
+  const { now_ms } = facts;
+  const fresh = subtract([[from_ms, to_ms]], before.covered);
+  if (fresh.length === 0) return { reply: { turns: before.turns } };
+  const window: Window = {
+    ...{ number: before.windows + 1, from_ms, to_ms, final: true, pass: 'first' as const },
+    ...{ run_id, token: run_id, until_ms: now_ms, tries: 1 },
+  };
+  const added = fresh.map(([from, to]): WaitingAudio => ({ from_ms: from, to_ms: to, at_ms: now_ms }));
+  const waiting = inOrder([
+    ...before.waiting.flatMap((one) =>
+      subtract([spanOf(one)], [[from_ms, to_ms]]).map(([from, to]) => ({ ...one, from_ms: from, to_ms: to })),
+    ),
+    ...added,
+  ]);
+  const publication: Publication = {
+    ...{ number: window.number, token: run_id, digest: '', speaker_scope: 'stream', mode: 'replace', turns },
+    ...{ recognized: contacts, final_pass: false, engine: 'import', insights },
+  };
+  const decided = replace({ ...before, windows: window.number, window, waiting }, { window, publication }, facts);
+  if (isRefusal(decided.reply)) return { reply: decided.reply };
+  return { ...decided, reply: { turns: decided.next?.turns ?? 0 } };
+}
 
 /** The window of a result, or the refusal that says why it cannot be published. Texts were checked before. */
 export function windowFor(

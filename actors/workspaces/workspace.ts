@@ -308,7 +308,7 @@ export const workspace = defineActor<Workspace>()({
     stream_registered: {
       records: ({ account_id }: RegisteredStream) => [{ collection: 'recorders', id: account_id }],
       decide(state, { stream_id, account_id, registered_at_ms }: RegisteredStream, facts): DoneDecision<Workspace> {
-        if (state === null) return { reply: DONE, effects: [notifyGone(stream_id)] };
+        if (state === null) return { reply: DONE, effects: [notifyGone(facts.self, stream_id)] };
         const value: SharedStream = { account_id };
         return {
           reply: DONE,
@@ -333,7 +333,7 @@ export const workspace = defineActor<Workspace>()({
         const rows = facts.range<SharedStream>('streams');
         const shed = rows.flatMap(({ id }): Effect[] => [
           { effect: 'delete_record', collection: 'streams', id },
-          notifyGone(id),
+          notifyGone(facts.self, id),
         ]);
         if (rows.length === LIMITS.streams_shed_max) shed.push(shedAt(facts.now_ms, { erased }));
         return { reply: DONE, effects: erased ? [...shed, { effect: 'delete' }] : shed };

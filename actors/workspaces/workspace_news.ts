@@ -67,8 +67,8 @@ export function shedAt(at_ms: number, { erased }: { erased: boolean }): Effect {
   return { effect: 'schedule_reminder', name: 'shed_streams', at_ms, message: { type: 'shed_streams', erased } };
 }
 
-export function notifyGone(stream_id: string): Effect {
-  const message: SharedStreamNews = { type: 'workspace_gone' };
+export function notifyGone(workspace_id: string, stream_id: string): Effect {
+  const message: SharedStreamNews = { type: 'workspace_gone', workspace_id };
   return { effect: 'notify', to: { kind: 'stream', id: stream_id }, message };
 }
 

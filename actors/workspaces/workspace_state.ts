@@ -51,8 +51,8 @@ export type MembershipNews =
   | { type: 'left'; workspace_id: string }
   | { type: 'workspace_deleted'; workspace_id: string; reason: WorkspaceEnd };
 
-/** Sent to a stream that is here, or comes too late. */
-export type SharedStreamNews = { type: 'workspace_gone' };
+/** Sent to a stream that is here, or comes too late. One that was moved to another workspace meanwhile stays. */
+export type SharedStreamNews = { type: 'workspace_gone'; workspace_id: string };
 
 export type JoinedWorkspace = { workspace_id: string; name: string; created_at_ms: number };
 

@@ -1,5 +1,7 @@
 import type { PublicApi } from '../../kits/typescript/src/api.js';
 import { type AnswerOf, type Given, requestOf } from '../../kits/typescript/src/typed_call.js';
+import { errorText, fieldErrorText } from '../language/error_text.js';
+import { say } from '../language/say.js';
 import { accessToken, accessTokenAfter, SignedOut } from '../session/session.js';
 import { ApiError } from './api_error.js';
 
@@ -58,10 +60,15 @@ function errorOf(
   answer: Response,
   error: { code?: string; message?: string; details?: { path: string; message: string }[] } = {},
 ): ApiError {
-  const { code = 'UNKNOWN', message = `The server answered ${answer.status}.`, details = [], ...extra } = error;
+  const {
+    code = 'UNKNOWN',
+    message = say('The server answered {status}.', { status: answer.status }),
+    details = [],
+    ...extra
+  } = error;
   const wait = Number(answer.headers.get('Retry-After'));
-  const fields = new Map(details.map(({ path, message }) => [path, message]));
-  return new ApiError(code, message, fields, wait > 0 ? wait : null, extra);
+  const fields = new Map(details.map(({ path, message }) => [path, fieldErrorText(message)]));
+  return new ApiError(code, errorText(code, message), fields, wait > 0 ? wait : null, extra);
 }
 
 function ask(method: string, path: string, { headers, ...sending }: Sending, token: string): Promise<Response> {
@@ -84,5 +91,5 @@ function tokenOr(token: Promise<string>): Promise<string> {
 
 function unreachable(error: unknown): never {
   if (error instanceof DOMException && error.name === 'AbortError') throw error;
-  throw new ApiError('NETWORK', 'Spool can’t be reached. Check your connection.');
+  throw new ApiError('NETWORK', say('Spool can’t be reached. Check your connection.'));
 }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { say } from '../language/say.js';
 import { ApiError } from './api_error.js';
 
 /** Pages' loading state: waiting, failed or loaded. */
@@ -11,6 +12,8 @@ export type Loaded<T> = {
   reload: () => void;
   /** Puts something else in its place, such as what a change was answered with. */
   set: (data: T) => void;
+  /** Puts some members of it in their place; nothing while nothing is there. */
+  change: (members: Partial<T>) => void;
 };
 
 /** Loads when the page is shown, and again when one of `inputs` is another. */
@@ -36,7 +39,11 @@ export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[])
     run.current++; // what is still under way is older
     setState({ data, error: null, loading: false });
   }, []);
-  return { ...state, reload: start, set };
+  const change = useCallback((members: Partial<T>) => {
+    run.current++;
+    setState((was) => (was.data === null ? was : { ...was, data: { ...was.data, ...members }, loading: false }));
+  }, []);
+  return { ...state, reload: start, set, change };
 }
 
 const WAITING = { data: null, error: null, loading: true };
@@ -145,5 +152,5 @@ export function usePolling(on: boolean, every_ms: number, poll: () => void): voi
 export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   console.error(error);
-  return new ApiError('UNKNOWN', 'Something went wrong here. Load the page again.');
+  return new ApiError('UNKNOWN', say('Something went wrong here. Load the page again.'));
 }

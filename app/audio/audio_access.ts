@@ -1,5 +1,6 @@
 import { payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
+import { say } from '../language/say.js';
 import { accessToken, accessTokenAfter } from '../session/session.js';
 import { serviceWorkers } from '../shell/service_worker.js';
 
@@ -48,7 +49,7 @@ async function startWorker(): Promise<boolean> {
 export async function audioSource(stream_id: string): Promise<{ url: string; done: () => void }> {
   const path = pathOf(stream_id);
   if (await workerReady()) return { url: path, done: () => {} };
-  const url = URL.createObjectURL(await fetchAudio(stream_id, { bytes_max: COPY_BYTES_MAX }));
+  const url = URL.createObjectURL(await fetchAudio(stream_id));
   return { url, done: () => URL.revokeObjectURL(url) };
 }
 
@@ -63,20 +64,23 @@ export async function whyNoAudio(stream_id: string): Promise<string | null> {
   }
 }
 
+/** How loud a recording is over its timeline, a byte for each sixteenth of a second; throws where the server has none. */
+export async function fetchWaveform(stream_id: string, signal: AbortSignal): Promise<Uint8Array> {
+  const answer = await send('GET', `/audio/streams/${stream_id}/waveform`, { signal });
+  return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : payloadOf<Uint8Array>(answer);
+}
+
 function pathOf(stream_id: string): string {
   return `/audio/streams/${stream_id}/content`;
 }
 
-/** All of it; throws where it is larger. */
-export async function fetchAudio(
-  stream_id: string,
-  { bytes_max, signal }: { bytes_max: number; signal?: AbortSignal },
-): Promise<Blob> {
-  const answer = await send('GET', pathOf(stream_id), signal === undefined ? {} : { signal });
+/** All of it; throws where it is too large to be held in memory. */
+async function fetchAudio(stream_id: string): Promise<Blob> {
+  const answer = await send('GET', pathOf(stream_id));
   if (!answer.ok) return payloadOf<Blob>(answer);
-  if (Number(answer.headers.get('Content-Length')) > bytes_max) {
+  if (Number(answer.headers.get('Content-Length')) > COPY_BYTES_MAX) {
     await answer.body?.cancel();
-    throw new RangeError('The recording is too large to be held in memory.');
+    throw new RangeError(say('The recording is too large to be held in memory.'));
   }
   return answer.blob();
 }

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { say } from '../language/say.js';
 import { audioSource, whyNoAudio } from './audio_access.js';
 import { Timeline } from './timeline.js';
 
@@ -13,7 +14,9 @@ export class Player {
   /** In words; null where all is well. */
   readonly problem = signal<string | null>(null);
   readonly timeline = signal(new Timeline([]));
-  readonly length_ms = computed(() => this.timeline.value.end_ms);
+  readonly length_ms = computed(() => this.text_ms ?? this.timeline.value.end_ms);
+  /** The length of a recording that is text alone, of which nothing can be played; null of others. */
+  readonly text_ms: number | null;
 
   readonly #stream_id: string;
   readonly #element = new Audio();
@@ -24,8 +27,9 @@ export class Player {
   #frame = 0;
   #is_closed = false;
 
-  constructor(stream_id: string) {
+  constructor(stream_id: string, text_ms: number | null) {
     this.#stream_id = stream_id;
+    this.text_ms = text_ms;
     const element = this.#element;
     element.preload = 'metadata';
     element.addEventListener('play', () => {
@@ -45,7 +49,7 @@ export class Player {
       this.#source = null;
       this.#opening = null;
       void whyNoAudio(this.#stream_id).then((why) => {
-        this.problem.value = why ?? 'This browser can’t play the recording, or the connection was lost.';
+        this.problem.value = why ?? say('This browser can’t play the recording, or the connection was lost.');
       });
     });
   }
@@ -67,6 +71,7 @@ export class Player {
   }
 
   async play(): Promise<void> {
+    if (this.text_ms !== null) return;
     const at_end = this.position_ms.peek() >= this.length_ms.peek() - 50;
     if (at_end) this.position_ms.value = 0;
     if (!(await this.#open())) return;
@@ -74,7 +79,7 @@ export class Player {
     this.#element.playbackRate = this.rate.peek();
     await this.#element.play().catch((error: unknown) => {
       if (error instanceof DOMException && error.name === 'AbortError') return;
-      this.problem.value = 'The browser would not play it. Press play again.';
+      this.problem.value = say('The browser would not play it. Press play again.');
     });
   }
 
@@ -120,7 +125,7 @@ export class Player {
       () => true,
       (error: unknown) => {
         this.#opening = null;
-        this.problem.value = error instanceof Error ? error.message : 'The recording could not be loaded.';
+        this.problem.value = error instanceof Error ? error.message : say('The recording could not be loaded.');
         return false;
       },
     );

@@ -1,25 +1,49 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { TRANSCRIPT_ENDINGS } from '../../src/domain/transcript_files/transcript_names.js';
+import { say } from '../language/say.js';
 import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { workspaceChoices } from '../recorder/recorded_into.js';
+import { WorkspaceChoice } from '../recorder/workspace_choice.js';
 import { beginImports } from './imports.js';
 
 /** Names that a system has no audio type for as well. */
-const ACCEPTED =
-  'audio/*,.m4a,.mp4,.mov,.qta,.3gp,.webm,.mkv,.avi,.opus,.ogg,.oga,.flac,.aac,.caf,.amr,.wma,.w64,.rf64';
+const AUDIO = 'audio/*,.m4a,.mp4,.mov,.qta,.3gp,.webm,.mkv,.avi,.opus,.ogg,.oga,.flac,.aac,.caf,.amr,.wma,.w64,.rf64';
+const ACCEPTED = [AUDIO, ...TRANSCRIPT_ENDINGS].join();
 
-/** Chooses audio files; they may be dropped anywhere on the page as well. */
+/** Chooses audio files and transcripts; they may be dropped anywhere on the page as well. */
 export function ImportButton() {
   const input = useRef<HTMLInputElement>(null);
+  const [asks, setAsks] = useState(false);
+  const choose = () => input.current?.click();
   const chosen = (event: Event) => {
     const { files } = event.currentTarget as HTMLInputElement;
+    setAsks(false);
     beginImports(files ?? []);
     (event.currentTarget as HTMLInputElement).value = '';
   };
   return (
     <>
-      <Button icon="upload" onClick={() => input.current?.click()}>
-        Import
+      <Button icon="upload" onClick={() => (workspaceChoices().length > 0 ? setAsks(true) : choose())}>
+        {say('Import')}
       </Button>
-      <input ref={input} type="file" aria-label="Audio files" accept={ACCEPTED} multiple hidden onChange={chosen} />
+      <Dialog open={asks} title={say('Import')} onClose={() => setAsks(false)}>
+        <WorkspaceChoice />
+        <div class="dialog-actions">
+          <Button kind="primary" onClick={choose}>
+            {say('Choose files')}
+          </Button>
+        </div>
+      </Dialog>
+      <input
+        ref={input}
+        type="file"
+        aria-label={say('Audio files and transcripts')}
+        accept={ACCEPTED}
+        multiple
+        hidden
+        onChange={chosen}
+      />
     </>
   );
 }
@@ -50,7 +74,7 @@ export function DropZone() {
   if (!over) return null;
   return (
     <div class="drop-zone" aria-hidden="true">
-      <p>Drop audio files to import them</p>
+      <p>{say('Drop audio files or transcripts to import them')}</p>
     </div>
   );
 }

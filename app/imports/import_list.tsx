@@ -3,15 +3,27 @@ import type { Import } from '../../kits/typescript/src/api.js';
 import { localTime } from '../../kits/typescript/src/file_import.js';
 import { api } from '../api/api.js';
 import { useAction, useLoaded } from '../api/loading.js';
+import { localText, momentOf, numberText } from '../language/formats.js';
+import { say, sayCount, sayWith } from '../language/say.js';
 import { bytesText } from '../pages/account/save_export.js';
 import { Button } from '../parts/button.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
 import { Section } from '../parts/page.js';
 import { Badge } from '../parts/placeholders.js';
-import { localText, Time } from '../parts/time.js';
+import { Time } from '../parts/time.js';
 import { BASE } from '../router.js';
-import { againImport, beginImports, changeTime, dropImport, type ImportRow, imports, isOver } from './imports.js';
+import {
+  againImport,
+  beginImports,
+  changeTime,
+  confirmTranscript,
+  dropImport,
+  type ImportRow,
+  imports,
+  isOver,
+} from './imports.js';
+import { TranscriptReview } from './transcript_review.js';
 
 /** The account has no more that are open. */
 const OPEN_MAX = 20;
@@ -26,22 +38,33 @@ export function ImportList() {
   const under_way = new Set(rows.map(({ import_id }) => import_id));
   const left = open.data?.items.filter(({ id, status }) => status === 'uploading' && !under_way.has(id)) ?? [];
   if (rows.length + left.length === 0) return null;
+  const to_review = rows.filter(({ step }) => step === 'review');
+  const confirmAll = () => {
+    for (const { key } of to_review) confirmTranscript(key);
+  };
   const clear = () => {
     for (const row of rows) if (isOver(row)) dropImport(row.key);
   };
   return (
     <div class="imports">
       <Section
-        title="Imports"
+        title={say('Imports')}
         actions={
-          rows.some(isOver) && (
-            <Button small onClick={clear}>
-              Clear finished
-            </Button>
-          )
+          <>
+            {to_review.length > 1 && (
+              <Button small kind="primary" onClick={confirmAll}>
+                {sayCount(to_review.length, { one: 'Import {n} transcript', other: 'Import {n} transcripts' })}
+              </Button>
+            )}
+            {rows.some(isOver) && (
+              <Button small onClick={clear}>
+                {say('Clear finished')}
+              </Button>
+            )}
+          </>
         }
       >
-        <ul class="list" aria-label="Imports">
+        <ul class="list" aria-label={say('Imports')}>
           {rows.map((row) => (
             <Row key={row.key} of={row} />
           ))}
@@ -67,7 +90,12 @@ function Unfinished({ of, reload }: { of: Import; reload: () => void }) {
     const [file] = chooser.files ?? [];
     if (file?.size === size_bytes) beginImports([file], id);
     else if (file !== undefined)
-      setError(`This is another file: it has ${bytesText(file.size)} and not ${bytesText(size_bytes)}.`);
+      setError(
+        say('This is another file: it has {size} and not {wanted}.', {
+          size: bytesText(file.size),
+          wanted: bytesText(size_bytes),
+        }),
+      );
     chooser.value = '';
   };
   const problem = error ?? remove.error?.message;
@@ -79,9 +107,12 @@ function Unfinished({ of, reload }: { of: Import; reload: () => void }) {
         </p>
         <p class="row-facts">
           <span>
-            {bytesText(received_bytes)} of {bytesText(size_bytes)} are on the server.
+            {say('{size} of {whole} are on the server.', {
+              size: bytesText(received_bytes),
+              whole: bytesText(size_bytes),
+            })}
           </span>
-          <span>Choose the file again to continue.</span>
+          <span>{say('Choose the file again to continue.')}</span>
         </p>
         {problem !== undefined && (
           <p class="field-error" role="alert">
@@ -90,13 +121,25 @@ function Unfinished({ of, reload }: { of: Import; reload: () => void }) {
         )}
       </div>
       <div class="row-end">
-        <Badge tone="plain">Not finished</Badge>
-        <Button small aria-label={`Choose the file ${name}`} onClick={() => input.current?.click()}>
-          Choose the file
+        <Badge tone="plain">{say('Not finished')}</Badge>
+        <Button small aria-label={say('Choose the file {name}', { name })} onClick={() => input.current?.click()}>
+          {say('Choose the file')}
         </Button>
-        <input ref={input} type="file" aria-label={`Continue with the file ${name}`} hidden onChange={chosen} />
-        <Button small kind="danger" busy={remove.busy} aria-label={`Remove ${name}`} onClick={() => void remove.run()}>
-          Remove
+        <input
+          ref={input}
+          type="file"
+          aria-label={say('Continue with the file {name}', { name })}
+          hidden
+          onChange={chosen}
+        />
+        <Button
+          small
+          kind="danger"
+          busy={remove.busy}
+          aria-label={say('Remove {name}', { name })}
+          onClick={() => void remove.run()}
+        >
+          {say('Remove')}
         </Button>
       </div>
     </li>
@@ -104,6 +147,8 @@ function Unfinished({ of, reload }: { of: Import; reload: () => void }) {
 }
 
 const STEPS = {
+  looking: ['live', 'Reading'],
+  review: ['caution', 'Not sent yet'],
   waiting: ['plain', 'Waiting'],
   reading: ['live', 'Reading'],
   uploading: ['live', 'Uploading'],
@@ -114,46 +159,49 @@ const STEPS = {
 
 /** The authority for when a recording began, in words. */
 const SAID_BY = {
-  caller: 'as you set it',
-  metadata: 'as the file says',
-  file_time: 'by the time of the file, less its length',
-  announcement: 'just before it was imported',
+  caller: 'Began {time}, as you set it',
+  metadata: 'Began {time}, as the file says',
+  file_name: 'Began {time}, as the name of the file says',
+  file_time: 'Began {time}, by the time of the file, less its length',
+  announcement: 'Began {time}, just before it was imported',
 } as const;
 
 /** When the recording began, and a way to set another time. */
 function Began({ of: { key, file, began } }: { of: ImportRow }) {
   const [open, setOpen] = useState(false);
   const [time, setTime] = useState(began === null ? '' : localText(began.at));
-  const save = useAction(() => changeTime(key, localTime(new Date(time).getTime())));
+  const save = useAction(() => changeTime(key, localTime(momentOf(time))));
   if (began === null) return null;
   if (!open)
     return (
       <p class="row-facts">
-        <span>
-          Began <Time at={began.at} />
-          {began.by !== null && `, ${SAID_BY[began.by]}`}
-        </span>
-        <Button small kind="quiet" aria-label={`Change when ${file.name} began`} onClick={() => setOpen(true)}>
-          Change
+        <span>{sayWith(began.by === null ? 'Began {time}' : SAID_BY[began.by], { time: <Time at={began.at} /> })}</span>
+        <Button
+          small
+          kind="quiet"
+          aria-label={say('Change when {name} began', { name: file.name })}
+          onClick={() => setOpen(true)}
+        >
+          {say('Change')}
         </Button>
       </p>
     );
   return (
     <Form
       of={save}
-      submit="Import again"
+      submit={say('Import again')}
       fields={['captured_at']}
       onSubmit={() => void save.run()}
       onCancel={() => setOpen(false)}
     >
       <TextField
-        label="Began"
+        label={say('Began')}
         type="datetime-local"
         required
         value={time}
         onValue={setTime}
         error={faultOf(save.error, 'captured_at')}
-        hint="The recording is deleted and made again from the file."
+        hint={say('The recording is deleted and made again from the file.')}
       />
     </Form>
   );
@@ -161,7 +209,9 @@ function Began({ of: { key, file, began } }: { of: ImportRow }) {
 
 function Row({ of }: { of: ImportRow }) {
   const { key, file, step, bytes, problem, error, stream_id } = of;
-  const [tone, words] = STEPS[step];
+  // A transcript is read, not decoded.
+  const [tone, key_of_step] = STEPS[step === 'decoding' && of.is_transcript ? 'reading' : step];
+  const words = say(key_of_step);
   return (
     <li>
       <div class="row-main">
@@ -179,11 +229,12 @@ function Row({ of }: { of: ImportRow }) {
           {(step === 'reading' || step === 'uploading') && (
             <span>
               <progress aria-label={`${words} ${file.name}`} max={file.size} value={bytes} />{' '}
-              {Math.floor((100 * bytes) / file.size)} %
+              {numberText(Math.floor((100 * bytes) / file.size) / 100, { style: 'percent' })}
             </span>
           )}
-          {problem !== null && <span role="status">{problem} It is tried again.</span>}
+          {problem !== null && <span role="status">{say('{problem} It is tried again.', { problem })}</span>}
         </p>
+        {step === 'review' && <TranscriptReview of={of} />}
         {step === 'done' && <Began of={of} />}
         {error !== null && (
           <p class="field-error" role="alert">
@@ -193,16 +244,16 @@ function Row({ of }: { of: ImportRow }) {
       </div>
       <div class="row-end">
         <Badge tone={tone}>{words}</Badge>
-        {step === 'failed' && (
-          <Button small aria-label={`Try again: ${file.name}`} onClick={() => againImport(key)}>
-            Try again
+        {step === 'failed' && !of.is_unreadable && (
+          <Button small aria-label={say('Try again: {name}', { name: file.name })} onClick={() => againImport(key)}>
+            {say('Try again')}
           </Button>
         )}
         <Button
           small
           kind="quiet"
           icon="close"
-          label={`${step === 'done' || step === 'failed' ? 'Dismiss' : 'Cancel'} ${file.name}`}
+          label={isOver(of) ? say('Dismiss {name}', { name: file.name }) : say('Cancel {name}', { name: file.name })}
           onClick={() => dropImport(key)}
         />
       </div>

@@ -1,28 +1,46 @@
 import { effect, signal } from '@preact/signals';
 import type { Import } from '../../kits/typescript/src/api.js';
-import { importFile } from '../../kits/typescript/src/file_import.js';
+import { importFile, localTime } from '../../kits/typescript/src/file_import.js';
 import { backoffAfter } from '../../src/domain/backoff.js';
+import { isTranscriptName, TRANSCRIPT_BYTES_MAX } from '../../src/domain/transcript_files/transcript_names.js';
 import { api, payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
+import { localText, momentOf } from '../language/formats.js';
+import { say } from '../language/say.js';
+import { chosenWorkspace } from '../recorder/recorded_into.js';
+import type { TranscriptPreview } from './transcript_preview.js';
 
-/** Audio files that become recordings. They go on while other pages are looked at, two at a time. */
+/**
+ * Audio files and transcripts that become recordings. They go on while other pages are looked at, two at a time. A transcript
+ * is read here first, and sent when somebody has confirmed what was found in it.
+ */
 
 export type ImportRow = {
   key: number;
   file: File;
   /** Null until it is announced. */
   import_id: string | null;
-  step: 'waiting' | 'reading' | 'uploading' | 'decoding' | 'done' | 'failed';
+  /** `looking`: at a transcript, before anything is sent. `review`: it waits for somebody's word. */
+  step: 'looking' | 'review' | 'waiting' | 'reading' | 'uploading' | 'decoding' | 'done' | 'failed';
   /** Of this step. */
   bytes: number;
   /** Why the last request came to nothing, while it is made again. */
   problem: string | null;
   error: string | null;
+  /** Another try reads the same. */
+  is_unreadable: boolean;
   stream_id: string | null;
   /** When its recording began, and what says so; null until it is done. */
   began: { at: string; by: Import['captured_at_by'] } | null;
+  /** The workspace that was chosen when it was begun; undefined for the private one. */
+  workspace_id: string | undefined;
   /** When it began, as somebody has set it here. */
   captured_at: string | null;
+  is_transcript: boolean;
+  /** The contents of the transcript; null before it was read. */
+  preview: TranscriptPreview | null;
+  /** When a transcript was recorded, as its field has it. */
+  time: string;
 };
 
 const AT_ONCE = 2;
@@ -42,20 +60,57 @@ export function isOver({ step }: ImportRow): boolean {
 
 /** `import_id`: of an upload that the file goes on with. */
 export function beginImports(files: Iterable<File>, import_id: string | null = null): void {
-  const rows = Array.from(files, (file) => ({ key: ++count, file, ...FRESH, import_id, captured_at: null }));
+  const rows = Array.from(files, (file): ImportRow => {
+    const is_transcript = isTranscriptName(file.name);
+    return {
+      ...{ key: ++count, file, ...FRESH, import_id, captured_at: null },
+      // What was begun on an earlier page is confirmed.
+      step: is_transcript && import_id === null ? 'looking' : 'waiting',
+      ...{ is_transcript, preview: null, time: localText(file.lastModified) },
+      workspace_id: chosenWorkspace(),
+    };
+  });
   imports.value = [...imports.value, ...rows];
+  for (const row of rows) if (row.step === 'looking') void look(row);
   next();
 }
 
 /** Once more from the start; what the server has of it is not sent again. */
 export function againImport(key: number): void {
-  change(key, FRESH);
+  const is_previewed = rowOf(key)?.preview != null;
+  change(key, { ...FRESH, ...(is_previewed && { step: 'review' as const }) });
   next();
+}
+
+/** Sets when a transcript was recorded, as a field for date and time has it; empty where nobody knows. */
+export function setTranscriptTime(key: number, time: string): void {
+  change(key, { time });
+}
+
+/** Sends a transcript that somebody has looked at. */
+export function confirmTranscript(key: number): void {
+  const row = rowOf(key);
+  if (row?.step !== 'review') return;
+  const is_told = row.preview?.recorded_ms != null || row.time === '';
+  change(key, { ...FRESH, captured_at: is_told ? null : localTime(momentOf(row.time)) });
+  next();
+}
+
+async function look({ key, file }: ImportRow): Promise<void> {
+  try {
+    if (file.size === 0) throw new Error(say('The file is empty.'));
+    if (file.size > TRANSCRIPT_BYTES_MAX) throw new Error(say('The transcript is larger than 20 MiB.'));
+    const { previewOf } = await import('./transcript_preview.js');
+    const preview = previewOf(new Uint8Array(await bytesOf(file, 0, file.size)));
+    change(key, { step: 'review', preview });
+  } catch (error) {
+    change(key, { step: 'failed', is_unreadable: true, error: wordsOf(error) });
+  }
 }
 
 /** Sets when its recording began: the recording is made anew from the file. */
 export async function changeTime(key: number, captured_at: string): Promise<void> {
-  const id = imports.value.find((row) => row.key === key)?.stream_id;
+  const id = rowOf(key)?.stream_id;
   if (id !== null && id !== undefined) await api('DELETE /audio/streams/{id}', { path: { id } });
   change(key, { ...FRESH, captured_at });
   next();
@@ -64,7 +119,7 @@ export async function changeTime(key: number, captured_at: string): Promise<void
 /** Takes a row from the list; what is under way is given up. */
 export function dropImport(key: number): void {
   running.get(key)?.abort();
-  const row = imports.value.find((one) => one.key === key);
+  const row = rowOf(key);
   imports.value = imports.value.filter((one) => one.key !== key);
   // One that can't be given up any more becomes a recording; one that is not reached ends after a day.
   if (row !== undefined && row.import_id !== null && !isOver(row))
@@ -77,9 +132,14 @@ const FRESH = {
   bytes: 0,
   problem: null,
   error: null,
+  is_unreadable: false,
   stream_id: null,
   began: null,
 };
+
+function rowOf(key: number): ImportRow | undefined {
+  return imports.value.find((row) => row.key === key);
+}
 
 function change(key: number, changed: Partial<ImportRow>): void {
   imports.value = imports.value.map((row) => (row.key === key ? { ...row, ...changed } : row));
@@ -92,36 +152,38 @@ function next(): void {
   }
 }
 
-async function run({ key, file, captured_at }: ImportRow): Promise<void> {
+async function run({ key, ...row }: ImportRow): Promise<void> {
   const stop = new AbortController();
   running.set(key, stop);
   try {
-    change(key, await imported(key, { file, captured_at }, stop.signal));
+    change(key, await imported(key, row, stop.signal));
   } catch (error) {
-    change(key, {
-      step: 'failed',
-      problem: null,
-      error: error instanceof Error ? error.message : 'It was not imported.',
-    });
+    change(key, { step: 'failed', problem: null, error: wordsOf(error) });
   }
   running.delete(key);
   next();
 }
 
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : say('It was not imported.');
+}
+
 async function imported(
   key: number,
-  { file, captured_at }: Pick<ImportRow, 'file' | 'captured_at'>,
+  { file, captured_at, workspace_id, is_transcript }: Omit<ImportRow, 'key'>,
   signal: AbortSignal,
 ): Promise<Partial<ImportRow>> {
-  if (file.size === 0) throw new Error('The file is empty.');
-  if (file.size > FILE_BYTES_MAX) throw new Error('The file is larger than 1 GiB.');
+  if (file.size === 0) throw new Error(say('The file is empty.'));
+  if (file.size > FILE_BYTES_MAX) throw new Error(say('The file is larger than 1 GiB.'));
   const patiently = <T>(ask: () => Promise<T>) =>
     repeated(ask, { signal, onProblem: (problem) => change(key, { problem }) });
   const about = {
     name: file.name,
     size_bytes: file.size,
     ...(captured_at === null ? {} : { captured_at }),
-    modified_ms: file.lastModified,
+    // Of a transcript it was asked.
+    ...(is_transcript ? {} : { modified_ms: file.lastModified }),
+    workspace_id,
     read: async (start: number, end: number) => new Uint8Array(await bytesOf(file, start, end)),
   };
   const headers = { 'Content-Type': 'application/octet-stream' };
@@ -150,7 +212,7 @@ async function bytesOf(file: File, start: number, end: number): Promise<ArrayBuf
   try {
     return await file.slice(start, end).arrayBuffer();
   } catch {
-    throw new Error('The file can’t be read any more. It may have been moved or changed.');
+    throw new Error(say('The file can’t be read any more. It may have been moved or changed.'));
   }
 }
 
@@ -180,6 +242,6 @@ function warn(event: BeforeUnloadEvent): void {
 }
 
 effect(() => {
-  if (imports.value.some((row) => !isOver(row))) addEventListener('beforeunload', warn);
+  if (imports.value.some((row) => !isOver(row) && row.step !== 'review')) addEventListener('beforeunload', warn);
   else removeEventListener('beforeunload', warn);
 });

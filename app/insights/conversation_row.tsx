@@ -1,4 +1,5 @@
 import type { Conversation, Memory } from '../../kits/typescript/src/api.js';
+import { say } from '../language/say.js';
 import { Badge } from '../parts/placeholders.js';
 import { durationText, Time } from '../parts/time.js';
 import { BASE } from '../router.js';
@@ -9,7 +10,7 @@ export function ConversationRow({ conversation }: { conversation: Conversation }
   const [first] = parts;
   const names = participants.flatMap(({ speaker_name }) => speaker_name ?? []);
   const length_ms = new Date(ended_at).getTime() - new Date(started_at).getTime();
-  const words = <bdi>{title ?? 'Conversation'}</bdi>;
+  const words = <bdi>{title ?? say('Conversation')}</bdi>;
   return (
     <li>
       <div class="row-main">
@@ -54,7 +55,7 @@ export function MemoryRow({ memory }: { memory: Memory }) {
         </p>
         <EvidenceList evidence={memory.evidence} text={memory.text} />
       </div>
-      {memory.state === 'superseded' && <Badge>Superseded</Badge>}
+      {memory.state === 'superseded' && <Badge>{say('Superseded')}</Badge>}
     </li>
   );
 }

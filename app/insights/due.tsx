@@ -1,4 +1,6 @@
 import type { Suggestion } from '../../kits/typescript/src/api.js';
+import { momentOf } from '../language/formats.js';
+import { say, sayWith } from '../language/say.js';
 import { Badge } from '../parts/placeholders.js';
 import { Time } from '../parts/time.js';
 import { isOverdue } from './due_order.js';
@@ -10,9 +12,15 @@ export function Due({ suggestion }: { suggestion: Suggestion }) {
   return (
     <>
       <span class="soft">
-        due {due_date === null ? <Time at={due_at} /> : <Time at={`${due_date}T12:00:00`} style="date" />}
+        {sayWith('due {time}', {
+          time: due_date === null ? <Time at={due_at} /> : <Time at={noonOf(due_date)} style="date" />,
+        })}
       </span>{' '}
-      {isOverdue(suggestion, Date.now()) && <Badge tone="caution">Overdue</Badge>}
+      {isOverdue(suggestion, Date.now()) && <Badge tone="caution">{say('Overdue')}</Badge>}
     </>
   );
+}
+
+function noonOf(day: string): string {
+  return new Date(momentOf(`${day}T12:00`)).toISOString();
 }

@@ -1,9 +1,10 @@
 import type { Evidence } from '../../kits/typescript/src/api.js';
 import { clockText } from '../../src/domain/span_text.js';
+import { say } from '../language/say.js';
 import { BASE } from '../router.js';
 
 const SHOWN = 2;
-const GONE = { expired: 'What was said is no longer kept.', deleted: 'What was said was deleted.' };
+const GONE = { expired: 'What was said is no longer kept.', deleted: 'What was said was deleted.' } as const;
 
 /** Where something was said, by whom, and the sentences around. What only says `text` again is not quoted. */
 export function EvidenceList({ evidence, text }: { evidence: readonly Evidence[]; text: string }) {
@@ -15,7 +16,7 @@ export function EvidenceList({ evidence, text }: { evidence: readonly Evidence[]
             <>
               <a href={`${BASE}/recordings/${one.stream_id}?t=${one.start_ms}`}>
                 {clockText(one.start_ms)}
-                <span class="visually-hidden"> in the recording</span>
+                <span class="visually-hidden"> {say('in the recording')}</span>
               </a>{' '}
               {one.speaker_name != null && (
                 <>
@@ -26,7 +27,7 @@ export function EvidenceList({ evidence, text }: { evidence: readonly Evidence[]
               {one.quote !== null && one.quote !== text && <q dir="auto">{one.quote}</q>}
             </>
           ) : (
-            GONE[one.state]
+            say(GONE[one.state])
           )}
         </li>
       ))}
@@ -39,7 +40,7 @@ export function FromSession({ id }: { id: string | null }) {
   if (id === null) return null;
   return (
     <a class="above" href={`${BASE}/sessions/${id}/summary`}>
-      from a session
+      {say('from a session')}
     </a>
   );
 }

@@ -1,8 +1,7 @@
 import type { Suggestion } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
-import { apiErrorOf } from '../api/loading.js';
-import { leaveRow } from '../parts/toast_action.js';
+import { leaveRow, undoButton } from '../parts/toast_action.js';
 import { showToast } from '../parts/toast_queue.js';
 
 /** Changes of suggestions, each of which a toast undoes. */
@@ -10,8 +9,10 @@ import { showToast } from '../parts/toast_queue.js';
 export type SuggestionChange = {
   status?: Suggestion['status'];
   text?: string;
+  kind?: Suggestion['kind'];
   due_at?: string | null;
   due_date?: string | null;
+  roles?: { owner_contact_id: string | null };
 };
 
 /** Makes a change and says so, with a button that undoes it. `onChange` hears of both. */
@@ -22,15 +23,11 @@ export async function changeSuggestion(
 ): Promise<void> {
   const is = await patched(was, change);
   onChange(is);
-  const undo = async () => {
-    try {
-      onChange(await patched(is, opposite(was, change)));
-      leaveRow();
-    } catch (error) {
-      showToast(`It could not be undone. ${apiErrorOf(error).message}`, 'problem');
-    }
-  };
-  showToast(said, 'good', { words: 'Undo', run: () => void undo() });
+  const undo = undoButton(async () => {
+    onChange(await patched(is, opposite(was, change)));
+    leaveRow();
+  });
+  showToast(said, 'good', undo);
 }
 
 /** The change that restores what another one replaced. */
@@ -38,6 +35,8 @@ function opposite(was: Suggestion, change: SuggestionChange): SuggestionChange {
   const back: SuggestionChange = {};
   if (change.status !== undefined) back.status = was.status;
   if (change.text !== undefined) back.text = was.text;
+  if (change.kind !== undefined) back.kind = was.kind;
+  if (change.roles !== undefined) back.roles = { owner_contact_id: was.roles.owner_contact_id };
   // A day is set without a time, a time without a day.
   if (change.due_at === undefined && change.due_date === undefined) return back;
   return was.due_date === null ? { ...back, due_at: was.due_at } : { ...back, due_date: was.due_date };

@@ -1,31 +1,22 @@
 import type { Suggestion } from '../../kits/typescript/src/api.js';
 import { useAction } from '../api/loading.js';
+import { type PlainText, say } from '../language/say.js';
 import { Button } from '../parts/button.js';
-import { Dialog, useDialogOpen } from '../parts/dialog.js';
-import { useDraft } from '../parts/drafts.js';
-import { Field, FormProblem, TextField } from '../parts/field.js';
-import { Form, faultOf } from '../parts/form.js';
+import { useDialogOpen } from '../parts/dialog.js';
+import { FormProblem } from '../parts/field.js';
 import { Badge } from '../parts/placeholders.js';
-import { localText } from '../parts/time.js';
 import { RecordingLink } from '../recording/stream_names.js';
 import { Due } from './due.js';
+import { EDIT_TITLE, EditSuggestion } from './edit_suggestion.js';
 import { EvidenceList, FromSession } from './evidence.js';
-import { changeSuggestion, type SuggestionChange } from './suggestion_changes.js';
-
-const TITLE = 'Edit the suggestion';
+import { KINDS } from './kinds.js';
+import { saidIn } from './said_in.js';
+import { changeSuggestion } from './suggestion_changes.js';
 
 type Status = Suggestion['status'];
 
-export const KINDS: Record<Suggestion['kind'], string> = {
-  task: 'Task',
-  follow_up: 'Follow-up',
-  reminder: 'Reminder',
-  question: 'Question',
-  decision: 'Decision',
-};
-
 /** The statuses that a suggestion can be given next, by its present one; the usual choice comes first. */
-const STEPS: Record<Status, readonly (readonly [to: Status, words: string])[]> = {
+const STEPS: Record<Status, readonly (readonly [to: Status, words: PlainText])[]> = {
   open: [
     ['accepted', 'Accept'],
     ['completed', 'Done'],
@@ -41,7 +32,7 @@ const STEPS: Record<Status, readonly (readonly [to: Status, words: string])[]> =
   withdrawn: [],
 };
 
-export const STATUS_NAMES: Record<Status, string> = {
+const STATUS_NAMES: Record<Status, PlainText> = {
   open: 'Open',
   accepted: 'Accepted',
   completed: 'Done',
@@ -49,7 +40,7 @@ export const STATUS_NAMES: Record<Status, string> = {
   withdrawn: 'Withdrawn',
 };
 
-const SAID: Record<Status, string> = {
+const SAID: Record<Status, PlainText> = {
   open: 'Reopened.',
   accepted: 'Accepted.',
   completed: 'Marked as done.',
@@ -66,22 +57,26 @@ export function SuggestionRow({
   onChange: (suggestion: Suggestion) => void;
 }) {
   const { id, kind, text, status, evidence } = suggestion;
-  const [edited, setEdited] = useDialogOpen(TITLE, id);
-  const said = evidence.find(({ state }) => state === 'available');
-  const step = useAction((to: Status) => changeSuggestion(suggestion, { status: to }, { said: SAID[to], onChange }));
+  const [edited, setEdited] = useDialogOpen(say(EDIT_TITLE), id);
+  const said = saidIn(evidence, text);
+  const step = useAction((to: Status) =>
+    changeSuggestion(suggestion, { status: to }, { said: say(SAID[to]), onChange }),
+  );
   return (
     <li class={status === 'open' || status === 'accepted' ? 'suggestion' : 'suggestion settled'}>
       <div class="row-main">
         <p class="row-facts">
-          <span>{KINDS[kind]}</span>
+          <span>{say(KINDS[kind])}</span>
           <Due suggestion={suggestion} />
-          {status !== 'open' && <Badge tone={status === 'dismissed' ? 'plain' : 'good'}>{STATUS_NAMES[status]}</Badge>}
+          {status !== 'open' && (
+            <Badge tone={status === 'dismissed' ? 'plain' : 'good'}>{say(STATUS_NAMES[status])}</Badge>
+          )}
         </p>
         <p class="row-title" id={`suggestion-${id}`}>
-          <bdi>{text === '' ? 'What was said has been deleted.' : text}</bdi>
+          <bdi>{text === '' ? say('What was said has been deleted.') : text}</bdi>
         </p>
         <p class="row-facts">
-          {said !== undefined && <RecordingLink stream_id={said.stream_id} at_ms={said.start_ms} with_day />}
+          {said !== null && <RecordingLink stream_id={said.stream_id} at_ms={said.start_ms} with_day />}
           <FromSession id={suggestion.session_id} />
         </p>
         <EvidenceList evidence={evidence} text={text} />
@@ -97,57 +92,14 @@ export function SuggestionRow({
             aria-describedby={`suggestion-${id}`}
             onClick={() => void step.run(to)}
           >
-            {words}
+            {say(words)}
           </Button>
         ))}
         {status !== 'withdrawn' && (
-          <Button kind="quiet" small icon="edit" label={TITLE} onClick={() => setEdited(true)} />
+          <Button kind="quiet" small icon="edit" label={say(EDIT_TITLE)} onClick={() => setEdited(true)} />
         )}
       </div>
-      <Dialog open={edited} title={TITLE} about={id} onClose={() => setEdited(false)}>
-        <EditForm
-          suggestion={suggestion}
-          onDone={async (change) => {
-            await changeSuggestion(suggestion, change, { said: 'Saved.', onChange });
-            setEdited(false);
-          }}
-          onCancel={() => setEdited(false)}
-        />
-      </Dialog>
+      <EditSuggestion open={edited} suggestion={suggestion} onChange={onChange} onClose={() => setEdited(false)} />
     </li>
-  );
-}
-
-function EditForm({
-  suggestion,
-  onDone,
-  onCancel,
-}: {
-  suggestion: Suggestion;
-  onDone: (change: SuggestionChange) => Promise<void>;
-  onCancel: () => void;
-}) {
-  const [text, setText] = useDraft('text', suggestion.text);
-  const due_before = suggestion.due_at === null ? '' : localText(suggestion.due_at);
-  const [due, setDue] = useDraft('due', due_before);
-  const save = useAction(async () => {
-    const due_at = due === '' ? null : new Date(due).toISOString();
-    // A day stays one while nobody sets a time.
-    await onDone({ text: text.trim(), ...(due !== due_before && { due_at }) });
-  });
-  return (
-    <Form of={save} submit="Save" fields={['text', 'due_at']} onSubmit={() => void save.run()} onCancel={onCancel}>
-      <Field label="Text" error={faultOf(save.error, 'text')}>
-        {(tied) => <textarea {...tied} value={text} onInput={(event) => setText(event.currentTarget.value)} />}
-      </Field>
-      <TextField
-        label="Due"
-        type="datetime-local"
-        value={due}
-        onValue={setDue}
-        error={faultOf(save.error, 'due_at')}
-        hint="Leave empty for no due date."
-      />
-    </Form>
   );
 }

@@ -24,6 +24,7 @@ export const KINDS: Record<string, string> = {
   imports: 'Audio files of an account that are being made into recordings.',
   library: 'An account’s conversations, suggestions and memories in one workspace, and the progress of a sweep there.',
   pairing_code: 'The short code of a claim, for ten minutes. Its id is a keyed hash of the code.',
+  share_link: 'A link by which anybody who has it reads one recording.',
   personal_access_token: 'A token that somebody made for a program of their own.',
   signals: 'What happened on the timeline of the stream of the same id.',
   signing_keys: 'The keys that sign OAuth access tokens.',

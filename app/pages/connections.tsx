@@ -1,3 +1,4 @@
+import { say } from '../language/say.js';
 import { Page } from '../parts/page.js';
 import { SettingsTabs } from '../shell/page_tabs.js';
 import { Apps } from './connections/apps.js';
@@ -5,7 +6,7 @@ import { Apps } from './connections/apps.js';
 /** Who may act for the account: apps of others, and our own where they are signed in. */
 export function Connections() {
   return (
-    <Page title="Connections" lead="Apps that can act for you, and where you are signed in.">
+    <Page title={say('Connections')} lead={say('Apps that can act for you, and where you are signed in.')}>
       <SettingsTabs />
       <Apps />
     </Page>

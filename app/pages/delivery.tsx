@@ -1,6 +1,8 @@
 import type { AttemptedDelivery } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useLoaded } from '../api/loading.js';
+import { numberText } from '../language/formats.js';
+import { say } from '../language/say.js';
 import { CopyButton } from '../parts/button.js';
 import { useEvery } from '../parts/clock.js';
 import { Page, Section } from '../parts/page.js';
@@ -20,7 +22,7 @@ export function DeliveryPage({ params: { id = '', delivery_id = '' } }: { params
   const is_open = delivery.data?.status === 'pending' || delivery.data?.status === 'leased';
   useEvery(is_open ? LOOK_MS : null, delivery.reload);
   return (
-    <Page title="Delivery" back={{ href: `${BASE}/webhooks/${id}`, name: 'Endpoint' }}>
+    <Page title={say('Delivery')} back={{ href: `${BASE}/webhooks/${id}`, name: say('Endpoint') }}>
       <Show of={delivery}>{(found) => <Found delivery={found} />}</Show>
     </Page>
   );
@@ -34,24 +36,24 @@ function Found({ delivery }: { delivery: AttemptedDelivery }) {
       <div class="panel">
         <dl class="facts">
           <div>
-            <dt>Event</dt>
+            <dt>{say('Event')}</dt>
             <dd class="cut">{event_type}</dd>
           </div>
           <div>
-            <dt>Status</dt>
+            <dt>{say('Status')}</dt>
             <dd>
-              <Badge tone={tone}>{words}</Badge>
+              <Badge tone={tone}>{say(words)}</Badge>
             </dd>
           </div>
           <div>
-            <dt>Event time</dt>
+            <dt>{say('Event time')}</dt>
             <dd>
               <Time at={created_at} />
             </dd>
           </div>
           {next_attempt_at !== null && (
             <div>
-              <dt>Next attempt</dt>
+              <dt>{say('Next attempt')}</dt>
               <dd>
                 <Time at={next_attempt_at} />
               </dd>
@@ -63,15 +65,15 @@ function Found({ delivery }: { delivery: AttemptedDelivery }) {
           </div>
         </dl>
       </div>
-      <Section title="Attempts">
-        {attempts.length === 0 ? <p class="lead">None yet.</p> : <Attempts attempts={attempts} />}
+      <Section title={say('Attempts')}>
+        {attempts.length === 0 ? <p class="lead">{say('None yet.')}</p> : <Attempts attempts={attempts} />}
       </Section>
       <Section
-        title="Request body"
-        actions={event !== null && <CopyButton text={JSON.stringify(event)} what="The event" />}
+        title={say('Request body')}
+        actions={event !== null && <CopyButton text={JSON.stringify(event)} what={say('The event')} />}
       >
         {event === null ? (
-          <p class="lead">The event is no longer kept.</p>
+          <p class="lead">{say('The event is no longer kept.')}</p>
         ) : (
           <pre class="as-code">{JSON.stringify(event, null, 2)}</pre>
         )}
@@ -95,7 +97,9 @@ function Attempts({ attempts }: { attempts: AttemptedDelivery['attempts'] }) {
             </p>
             <p class="row-facts">
               <Time at={attempt.attempted_at} />
-              {attempt.duration_ms !== null && <span>{Math.round(attempt.duration_ms)} ms</span>}
+              {attempt.duration_ms !== null && (
+                <span>{numberText(Math.round(attempt.duration_ms), { style: 'unit', unit: 'millisecond' })}</span>
+              )}
               {attempt.error !== null && <span class="mono">{attempt.error}</span>}
             </p>
           </div>

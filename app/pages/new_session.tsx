@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Answer, api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
+import { say } from '../language/say.js';
 import { SelectField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
 import { Page, Section } from '../parts/page.js';
@@ -8,11 +9,11 @@ import { PairingCode } from '../parts/pairing_code.js';
 import { BASE } from '../router.js';
 import { account } from '../shell/account.js';
 import { LiveSession } from './sessions/live_session.js';
-import { inHours, LENGTHS } from './sessions/session_texts.js';
+import { inHours, lengths } from './sessions/session_texts.js';
 
 type Hosted = Answer<'POST /device-sessions'>;
 
-const BACK = { href: `${BASE}/sessions`, name: 'Sessions' };
+const wayBack = () => ({ href: `${BASE}/sessions`, name: say('Sessions') });
 
 /** Opens a session. What the recorder is to be shown stays here alone: it is gone when the page is left. */
 export function NewSession() {
@@ -27,32 +28,32 @@ export function NewSession() {
   const shared = (account.value?.workspaces ?? []).filter((workspace) => !workspace.private);
   return (
     <Page
-      title="New session"
-      back={BACK}
-      lead="A shared recorder records for you until you end the session or its time runs out."
+      title={say('New session')}
+      back={wayBack()}
+      lead={say('A shared recorder records for you until you end the session or its time runs out.')}
     >
       <div class="panel">
         <Form
           of={opening}
-          submit="Create session"
+          submit={say('Create session')}
           fields={['expires_at', 'workspace_id']}
           onSubmit={() => void opening.run()}
         >
           <SelectField
-            label="Ends automatically after"
+            label={say('Ends automatically after')}
             value={hours}
             onValue={setHours}
-            options={LENGTHS}
-            hint="You can extend it or end it sooner."
+            options={lengths()}
+            hint={say('You can extend it or end it sooner.')}
             error={faultOf(opening.error, 'expires_at')}
           />
           {shared.length > 0 && (
             <SelectField
-              label="Workspace of its recordings"
+              label={say('Workspace of its recordings')}
               value={workspace_id}
               onValue={setWorkspace}
-              options={[['', 'You alone'], ...shared.map(({ id, name }) => [id, name] as const)]}
-              hint="All members of a workspace can listen to its recordings and read them."
+              options={[['', say('You alone')], ...shared.map(({ id, name }) => [id, name] as const)]}
+              hint={say('All members of a workspace can listen to its recordings and read them.')}
               error={faultOf(opening.error, 'workspace_id')}
             />
           )}
@@ -66,12 +67,19 @@ function Opened({ hosted }: { hosted: Hosted }) {
   const { session } = hosted;
   const [waits, setWaits] = useState(true);
   return (
-    <Page title="New session" back={BACK} lead={<a href={`${BASE}/sessions/${session.id}`}>Open the session</a>}>
+    <Page
+      title={say('New session')}
+      back={wayBack()}
+      lead={<a href={`${BASE}/sessions/${session.id}`}>{say('Open the session')}</a>}
+    >
       {waits && (
-        <Section title="For the recorder" lead="Scan this with the shared recorder, or type the code there.">
+        <Section
+          title={say('For the recorder')}
+          lead={say('Scan this with the shared recorder, or type the code there.')}
+        >
           <div class="panel">
-            <PairingCode of={hosted} label="QR code of the recorder" over={() => setWaits(false)} />
-            <p class="hint">Both are for one recorder, and are shown only once.</p>
+            <PairingCode of={hosted} label={say('QR code of the recorder')} over={() => setWaits(false)} />
+            <p class="hint">{say('Both are for one recorder, and are shown only once.')}</p>
           </div>
         </Section>
       )}

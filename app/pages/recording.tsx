@@ -1,36 +1,45 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Stream } from '../../kits/typescript/src/api.js';
+import type { Stream, Turn } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useLoaded, usePolling } from '../api/loading.js';
 import { loadPeaks } from '../audio/peaks.js';
 import { Player } from '../audio/player.js';
 import type { Timeline } from '../audio/timeline.js';
-import { Button } from '../parts/button.js';
+import { say } from '../language/say.js';
+import { Button, ButtonLink } from '../parts/button.js';
 import { useDialogAbout } from '../parts/dialog.js';
 import { Page } from '../parts/page.js';
 import { Badge, EmptyState, Loading, Problem, Show } from '../parts/placeholders.js';
 import { durationText, Time } from '../parts/time.js';
+import { DeletePart } from '../recording/delete_part.js';
 import { Downloads } from '../recording/downloads.js';
 import { FindBar } from '../recording/find_bar.js';
 import { useFinding } from '../recording/finding.js';
 import { isLive } from '../recording/is_live.js';
+import { isTextOnly } from '../recording/is_text_only.js';
 import { KeysDialog, useKeys } from '../recording/keys.js';
 import { LiveLines, useLiveText } from '../recording/live_lines.js';
 import { loadTimeline, useTurns } from '../recording/loading.js';
+import { NoteRow, useNotes } from '../recording/notes.js';
 import { PlayerBar } from '../recording/player_bar.js';
 import { RecordingChanges } from '../recording/recording_changes.js';
-import { SingleSpeaker } from '../recording/single_speaker.js';
-import { Speakers } from '../recording/speakers.js';
-import { includeTitles, recordingName } from '../recording/stream_names.js';
+import { Related } from '../recording/related.js';
+import { voiceColours } from '../recording/speaker_colours.js';
+import { StarButton } from '../recording/star_button.js';
+import type { OnStarAndTags } from '../recording/stars_and_tags.js';
+import { includeTagged, recordingName } from '../recording/stream_names.js';
 import { SummaryPanel } from '../recording/summary_panel.js';
+import { TagsPanel } from '../recording/tags.js';
 import { hasFailed, NoTurns, retentionWords, TranscriptNotes } from '../recording/transcript_state.js';
 import { dialogOf, TurnDialog } from '../recording/turn_dialog.js';
 import { TurnList } from '../recording/turn_list.js';
+import { TurnSelection } from '../recording/turn_selection.js';
+import { WhoSpeaks } from '../recording/who_speaks.js';
 import { BASE, place } from '../router.js';
 import { may } from '../shell/account.js';
 
-const BACK = { href: `${BASE}/recordings`, name: 'Recordings' };
+const wayBack = () => ({ href: `${BASE}/recordings`, name: say('Recordings') });
 const LIVE_POLL_MS = 5_000;
 /** The list of chunks of a long recording, or of one whose recorder has gone silent, is read less often. */
 const SLOW_POLL_MS = 30_000;
@@ -39,38 +48,64 @@ const LONG_CHUNKS = 500;
 /** One recording: its audio, and beside it what was said. */
 export function Recording({ params }: { params: Record<string, string> }) {
   const id = params.id as string;
-  const stream = useLoaded(() => api('GET /audio/streams/{id}', { path: { id }, query: includeTitles() }), [id]);
+  const [cuts, setCuts] = useState(0);
+  const stream = useLoaded(() => api('GET /audio/streams/{id}', { path: { id }, query: includeTagged() }), [id]);
   useEvents(['stream.updated', 'stream.deleted'], (events) => {
     if (events === null || events.some(({ resource }) => resource.id === id)) stream.reload();
   });
   if (stream.data === null) {
     return (
-      <Page title="Recording" back={BACK}>
+      <Page title={say('Recording')} back={wayBack()}>
         {stream.error === null ? <Loading /> : <NoRecording code={stream.error.code} message={stream.error.message} />}
       </Page>
     );
   }
-  return <Recorded stream={stream.data} set={stream.set} reload={stream.reload} />;
+  const onCut = () => {
+    setCuts(cuts + 1);
+    stream.reload();
+  };
+  const { data, set, change, reload } = stream;
+  return <Recorded key={cuts} stream={data} set={set} change={change} reload={reload} onCut={onCut} />;
 }
 
 function NoRecording({ code, message }: { code: string; message: string }) {
   return (
-    <EmptyState title={code === 'NOT_FOUND' ? 'This recording is not here' : 'The recording could not be loaded'}>
-      <p>{code === 'NOT_FOUND' ? 'It was deleted, or it belongs to somebody else.' : message}</p>
+    <EmptyState
+      title={code === 'NOT_FOUND' ? say('This recording is not here') : say('The recording could not be loaded')}
+    >
+      <p>{code === 'NOT_FOUND' ? say('It was deleted, or it belongs to somebody else.') : message}</p>
     </EmptyState>
   );
 }
 
-function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Stream) => void; reload: () => void }) {
+function Recorded({
+  stream,
+  set,
+  change,
+  reload,
+  onCut,
+}: {
+  stream: Stream;
+  set: (stream: Stream) => void;
+  change: (members: Partial<Stream>) => void;
+  reload: () => void;
+  /** A part of it was deleted: everything is loaded anew. */
+  onCut: () => void;
+}) {
   const { id } = stream;
   const path = { id };
-  const player = useMemo(() => new Player(id), [id]);
+  const is_text = isTextOnly(stream);
+  const text_ms = is_text ? (stream.end_ms ?? null) : null;
+  const player = useMemo(() => new Player(id, text_ms), [id, text_ms]);
   useEffect(() => () => player.close(), [player]);
   const audio = useLoaded(() => loadTimeline(id), [id]);
   const transcript = useLoaded(() => api('GET /audio/streams/{id}/transcript', { path }), [id]);
   const turns = useTurns(stream, transcript.reload);
   const source = useLoaded(() => api('GET /sources/{id}', { path: { id: stream.source_id } }).catch(() => null), [id]);
-  const workspace = useLoaded(() => api('GET /workspaces/{id}', { path: { id: stream.workspace_id } }), [id]);
+  const workspace = useLoaded(
+    () => api('GET /workspaces/{id}', { path: { id: stream.workspace_id } }),
+    [stream.workspace_id],
+  );
   const [corrected, setCorrected] = useDialogAbout(turns.turns, dialogOf);
   const peaks = usePeaks(stream, audio.data);
   const finding = useFinding(turns.turns);
@@ -98,13 +133,22 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
   usePolling(is_open, is_slow ? SLOW_POLL_MS : LIVE_POLL_MS, reload);
   usePolling(is_waiting, LIVE_POLL_MS, transcript.reload);
 
+  const notes = useNotes(id, stream.stored_chunks);
+  const speakers = transcript.data?.speakers ?? [];
+  const colourOf = useMemo(() => voiceColours(turns.turns), [turns.turns]);
+  const [selected, setSelected] = useState<ReadonlySet<string> | null>(null);
+  const changeTurn = (turn: Turn) => {
+    turns.change(turn);
+    transcript.reload();
+  };
+  const onStarAndTags: OnStarAndTags = (_, marks) => change(marks);
   const has_audio = (audio.data?.file_ms ?? 0) > 0;
   const name = recordingName(stream);
   return (
     <Page
       title={name}
       heading={<bdi>{name}</bdi>}
-      back={BACK}
+      back={wayBack()}
       lead={
         <div class="row-facts">
           <Time at={stream.captured_at} />
@@ -113,11 +157,24 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
           <LiveBadge stream={stream} />
         </div>
       }
-      actions={<RecordingChanges stream={stream} set={set} />}
+      actions={
+        <>
+          <StarButton stream={stream} onStarAndTags={onStarAndTags} words={say('Star')} />
+          <RecordingChanges stream={stream} set={set} />
+          <DeletePart
+            stream={stream}
+            player={player}
+            turns={turns.turns}
+            selected={turns.turns.filter((turn) => selected?.has(turn.id) === true)}
+            onDeleted={onCut}
+          />
+        </>
+      }
     >
+      {is_text && <p class="notice">{say('This recording has no audio: its text was imported.')}</p>}
       {audio.error !== null && <Problem error={audio.error} retry={audio.reload} />}
       {has_audio ? (
-        <PlayerBar player={player} peaks={peaks} turns={turns.turns}>
+        <PlayerBar player={player} peaks={peaks} turns={turns.turns} colourOf={colourOf}>
           <FindBar finding={finding} />
         </PlayerBar>
       ) : (
@@ -131,7 +188,7 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
         <SummaryPanel stream_id={id} player={player} is_over={!is_open && turns.turns.length > 0} />
       )}
       <div class="beside">
-        <section aria-label="Transcript" class="transcript">
+        <section aria-label={say('Transcript')} class="transcript">
           {transcript.data !== null && !hasFailed(transcript.data, turns.turns) && (
             <TranscriptNotes transcript={transcript.data} turns={turns.turns} />
           )}
@@ -140,68 +197,98 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
           {turns.turns.length > 0 && (
             <>
               <div class="transcript-tools">
-                <Button small icon="search" onClick={find}>
-                  Find
-                </Button>
+                <div class="actions">
+                  <Button small icon="search" onClick={find}>
+                    {say('Find')}
+                  </Button>
+                  {may('insights:read') && (
+                    <ButtonLink small href={`${BASE}/search?recording=${id}`}>
+                      {say('Ask')}
+                      <span class="visually-hidden"> {say('about this recording')}</span>
+                    </ButtonLink>
+                  )}
+                  <Button
+                    small
+                    aria-pressed={selected !== null}
+                    onClick={() => setSelected(selected === null ? new Set() : null)}
+                  >
+                    {say('Select')}
+                  </Button>
+                </div>
                 <span class="for-keyboards">
                   <Button kind="quiet" small onClick={() => setHelps(true)}>
-                    Keyboard shortcuts
+                    {say('Keyboard shortcuts')}
                   </Button>
                 </span>
               </div>
+              {selected !== null && (
+                <TurnSelection
+                  selected={turns.turns.filter((turn) => selected.has(turn.id))}
+                  speakers={speakers}
+                  onChanged={changeTurn}
+                  onDone={() => setSelected(null)}
+                />
+              )}
               <TurnList
                 turns={turns.turns}
                 player={player}
                 finding={finding}
+                notes={notes}
+                colourOf={colourOf}
+                selected={selected}
+                onSelected={setSelected}
                 onAttribute={setCorrected}
                 onChanged={turns.change}
               />
             </>
           )}
+          {turns.turns.length === 0 && notes.length > 0 && (
+            <ol class="turns" aria-label={say('Notes')}>
+              {notes.map((note) => (
+                <NoteRow key={note.id} note={note} player={player} />
+              ))}
+            </ol>
+          )}
           <LiveLines lines={lines} />
-          {turns.cut && <p class="notice">The rest is in the text file.</p>}
+          {turns.cut && <p class="notice">{say('The rest is in the text file.')}</p>}
           {turns.state === 'ready' && turns.turns.length + lines.length === 0 && transcript.data !== null && (
             <NoTurns transcript={transcript.data} stream={stream} />
           )}
         </section>
-        <aside class="aside" aria-label="About this recording">
-          {turns.turns.some(({ speaker, contact_id }) => speaker === null && contact_id === null) && (
-            <section class="panel">
-              <h2>Who speaks</h2>
-              <SingleSpeaker turns={turns.turns} onChanged={turns.reload} />
-            </section>
-          )}
-          {(transcript.data?.speakers.length ?? 0) > 0 && (
-            <section class="panel">
-              <h2>Who speaks</h2>
-              <Speakers
-                stream_id={id}
-                speakers={transcript.data?.speakers ?? []}
-                onChange={(changed) => {
-                  transcript.set(changed);
-                  turns.reload();
-                }}
-              />
-            </section>
-          )}
+        <aside class="aside" aria-label={say('About this recording')}>
+          <WhoSpeaks
+            stream_id={id}
+            has_audio={!is_text}
+            speakers={speakers}
+            turns={turns.turns}
+            colourOf={colourOf}
+            onTranscript={(changed) => {
+              transcript.set(changed);
+              turns.reload();
+            }}
+            onChanged={changeTurn}
+          />
+          <TagsPanel stream={stream} onStarAndTags={onStarAndTags} />
           {(turns.turns.length > 0 || stream.stored_chunks > 0) && (
             <section class="panel">
-              <h2>Copy and download</h2>
+              <h2>{say('Copy and download')}</h2>
               <Downloads stream={stream} turns={turns.turns} />
             </section>
+          )}
+          {may('turns:read') && may('insights:read') && (
+            <Related stream_id={id} is_over={!is_open && turns.turns.length > 0} />
           )}
           <Show of={workspace}>{(known) => <p class="hint">{retentionWords(known)}</p>}</Show>
         </aside>
       </div>
-      <KeysDialog open={helps} onClose={() => setHelps(false)} />
+      <KeysDialog open={helps} has_audio={!is_text} onClose={() => setHelps(false)} />
       <TurnDialog
         turn={corrected}
-        speakers={transcript.data?.speakers ?? []}
+        has_audio={!is_text}
+        turns={turns.turns}
+        speakers={speakers}
         onClose={() => setCorrected(null)}
-        onChanged={(turn) => {
-          turns.change(turn);
-          transcript.reload();
-        }}
+        onChanged={changeTurn}
         onRemoved={(turn) => {
           turns.remove(turn.id);
           transcript.reload();
@@ -213,9 +300,9 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
 
 function LiveBadge({ stream }: { stream: Stream }) {
   if (stream.end_ms !== undefined) {
-    return stream.stored_chunks < stream.chunks ? <Badge tone="caution">Still arriving</Badge> : null;
+    return stream.stored_chunks < stream.chunks ? <Badge tone="caution">{say('Still arriving')}</Badge> : null;
   }
-  return isLive(stream) ? <Badge tone="live">Recording now</Badge> : <Badge>Unfinished</Badge>;
+  return isLive(stream) ? <Badge tone="live">{say('Recording now')}</Badge> : <Badge>{say('Unfinished')}</Badge>;
 }
 
 /** `?t=` in ms: where a search found something. */
@@ -231,9 +318,9 @@ function usePeaks(stream: Stream, timeline: Timeline | null): Float32Array | nul
   const [peaks, setPeaks] = useState<Float32Array | null>(null);
   useEffect(() => {
     // While it is recorded the outline would be fetched again and again.
-    if (timeline === null || stream.end_ms === undefined) return;
+    if (timeline === null || timeline.file_ms === 0 || stream.end_ms === undefined) return;
     const stop = new AbortController();
-    loadPeaks(stream, timeline, stop.signal).then(setPeaks, () => {}); // the turns are drawn instead
+    loadPeaks(stream.id, timeline.end_ms, stop.signal).then(setPeaks, () => {}); // the turns are drawn instead
     return () => stop.abort();
   }, [stream.id, timeline?.file_ms, stream.end_ms === undefined]);
   return peaks;

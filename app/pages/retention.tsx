@@ -1,6 +1,7 @@
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useLoaded } from '../api/loading.js';
+import { say } from '../language/say.js';
 import { Page, Section } from '../parts/page.js';
 import { Badge, Show } from '../parts/placeholders.js';
 import { BASE } from '../router.js';
@@ -15,18 +16,18 @@ export function RetentionPage() {
   const own = workspaces.find((one) => one.private);
   const shared = workspaces.filter((one) => !one.private);
   return (
-    <Page title="Retention" lead="How long what you record is kept.">
+    <Page title={say('Retention')} lead={say('How long what you record is kept.')}>
       <SettingsTabs />
       {own !== undefined && <OwnRetention id={own.id} />}
       {shared.length > 0 && (
-        <Section title="Shared workspaces" lead="Their owners decide.">
+        <Section title={say('Shared workspaces')} lead={say('Their owners decide.')}>
           <ul class="list">
             {shared.map(({ id, name, role }) => (
               <li key={id}>
                 <a class="row-title" href={`${BASE}/workspaces/${id}`}>
                   <bdi>{name}</bdi>
                 </a>
-                <Badge>{ROLES[role].name}</Badge>
+                <Badge>{say(ROLES[role].name)}</Badge>
               </li>
             ))}
           </ul>

@@ -1,13 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import { usePeople } from '../contacts/people.js';
+import { say, sayChoices, sayWith } from '../language/say.js';
 import { Button } from '../parts/button.js';
 import { CheckField, DateField, SelectField, TextField } from '../parts/field.js';
 import { Page, Section } from '../parts/page.js';
 import { EmptyState } from '../parts/placeholders.js';
-import { BASE, place, setQuery } from '../router.js';
+import { place, setQuery } from '../router.js';
 import { Answers } from '../search/answers.js';
+import { Examples } from '../search/examples.js';
 import { Hits } from '../search/hits.js';
+import { QuestionLinks } from '../search/question_links.js';
 import { keepQuestion, recentQuestions } from '../search/recent_questions.js';
+import { RecordingFilter } from '../search/recording_filter.js';
 import { TypedHits } from '../search/typed_hits.js';
 import { may } from '../shell/account.js';
 
@@ -38,9 +42,12 @@ export function Search() {
   useEffect(() => setWords(q), [q]);
   const typed = words.trim();
   const is_typing = typed !== q && [...typed].length >= TYPED_CHARS_MIN;
-  const is_asking = may('insights:read') && !FILTERS.some((name) => query.has(name));
+  const recording = query.get('recording');
   return (
-    <Page title="Ask" lead="Ask a question, or look for words: answers come with the moment at which they were said.">
+    <Page
+      title={say('Ask')}
+      lead={say('Ask a question, or look for words: answers come with the moment at which they were said.')}
+    >
       <form
         class="search"
         onSubmit={(event) => {
@@ -53,17 +60,18 @@ export function Search() {
         <search>
           <div class="search-line">
             <TextField
-              label="Question or words"
+              label={say('Question or words')}
               type="search"
               value={words}
               onValue={setWords}
               maxLength={QUERY_CHARS_MAX}
-              placeholder="When do we launch? Or words, or “a phrase in quotes”"
+              placeholder={say('When do we launch? Or words, or “a phrase in quotes”')}
             />
             <Button kind="primary" icon="search" type="submit">
-              Ask
+              {say('Ask')}
             </Button>
           </div>
+          {recording !== null && <RecordingFilter key={recording} stream_id={recording} />}
           <Filters />
         </search>
       </form>
@@ -72,14 +80,21 @@ export function Search() {
       ) : q === '' ? (
         <Beginning />
       ) : (
-        <>
-          {is_asking && <Answers key={`answers ${q}`} q={q} />}
-          <Section title="Where these words were said">
-            <Hits key={query.toString()} q={q} query={query} beside={is_asking} />
-          </Section>
-        </>
+        <Asked key={`${query}`} q={q} query={query} />
       )}
     </Page>
+  );
+}
+
+/** Shows what a question finds. Passages answer it, unless a filter asks for words. */
+function Asked({ q, query }: { q: string; query: URLSearchParams }) {
+  const is_asking = may('insights:read') && !FILTERS.some((name) => query.has(name));
+  const [has_passages, setHasPassages] = useState<boolean | null>(is_asking ? null : false);
+  return (
+    <>
+      {is_asking && <Answers q={q} stream_id={query.get('recording') ?? undefined} onFound={setHasPassages} />}
+      <Hits q={q} query={query} has_passages={has_passages} />
+    </>
   );
 }
 
@@ -89,31 +104,33 @@ function Filters() {
   const chosen = FILTERS.filter((key) => query.has(key)).length;
   return (
     <details class="filters">
-      <summary>{chosen === 0 ? 'Filters' : `Filters (${chosen})`}</summary>
+      <summary>{chosen === 0 ? say('Filters') : say('Filters ({chosen})', { chosen })}</summary>
       <div class="filter-fields">
+        {!query.has('recording') && (
+          <SelectField
+            label={say('Search in')}
+            value={query.get('kind') ?? ''}
+            onValue={(kind) => setQuery({ kind })}
+            options={sayChoices(may('debug:read') ? [...KINDS, ...DEVELOPER_KINDS] : KINDS)}
+          />
+        )}
         <SelectField
-          label="Search in"
-          value={query.get('kind') ?? ''}
-          onValue={(kind) => setQuery({ kind })}
-          options={may('debug:read') ? [...KINDS, ...DEVELOPER_KINDS] : KINDS}
-        />
-        <SelectField
-          label="Who"
+          label={say('Who')}
           value={query.get('who') ?? ''}
           onValue={(who) => setQuery({ who })}
-          options={[['', 'Anybody'], ...people]}
+          options={[['', say('Anybody')], ...people]}
         />
-        <DateField label="From" value={query.get('from') ?? ''} onValue={(from) => setQuery({ from })} />
-        <DateField label="To" value={query.get('to') ?? ''} onValue={(to) => setQuery({ to })} />
+        <DateField label={say('From')} value={query.get('from') ?? ''} onValue={(from) => setQuery({ from })} />
+        <DateField label={say('To')} value={query.get('to') ?? ''} onValue={(to) => setQuery({ to })} />
         <SelectField
-          label="Order"
+          label={say('Order')}
           value={query.get('sort') ?? 'relevance'}
           onValue={(sort) => setQuery({ sort: sort === 'relevance' ? null : sort })}
-          options={SORTS}
+          options={sayChoices(SORTS)}
         />
       </div>
       <CheckField
-        label="Also words that sound alike"
+        label={say('Also words that sound alike')}
         checked={query.get('alike') === '1'}
         onValue={(on) => setQuery({ alike: on ? '1' : null })}
       />
@@ -126,18 +143,11 @@ function Beginning() {
   return (
     <>
       {recent.length > 0 && (
-        <Section title="Recent questions">
-          <ul class="points">
-            {recent.map((q) => (
-              <li key={q}>
-                <a href={`${BASE}/search?q=${encodeURIComponent(q)}`}>
-                  <bdi>{q}</bdi>
-                </a>
-              </li>
-            ))}
-          </ul>
+        <Section title={say('Recent questions')}>
+          <QuestionLinks questions={recent} />
         </Section>
       )}
+      {!place.value.query.has('recording') && <Examples />}
       <Explained />
     </>
   );
@@ -145,13 +155,17 @@ function Beginning() {
 
 function Explained() {
   return (
-    <EmptyState icon="search" title="Find what was said">
+    <EmptyState icon="search" title={say('Find what was said')}>
       <p>
-        Ask as you would ask somebody who was there: <q>Who owns the status page?</q>, <q>What did we say last week?</q>
+        {say(
+          'Ask as you would ask somebody who was there: who promised something, what was decided, what was said last week.',
+        )}
       </p>
       <p>
-        Words may be in the same sentence or in the one before or after. <q>words in quotes</q> match exactly, and a
-        word with a minus in front must not appear.
+        {sayWith(
+          'Words may be in the same sentence or in the one before or after. {q} match exactly, and a word with a minus in front must not appear.',
+          { q: <q>{say('words in quotes')}</q> },
+        )}
       </p>
     </EmptyState>
   );

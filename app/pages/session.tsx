@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
+import { say } from '../language/say.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
 import { Page } from '../parts/page.js';
@@ -13,7 +14,10 @@ const CODE_CHARS_MAX = 64;
 export function Session({ params: { id = '' } }: { params: Record<string, string> }) {
   const [stranger, setStranger] = useState(false);
   return (
-    <Page title={stranger ? 'Join a session' : 'Session'} back={{ href: `${BASE}/sessions`, name: 'Sessions' }}>
+    <Page
+      title={stranger ? say('Join a session') : say('Session')}
+      back={{ href: `${BASE}/sessions`, name: say('Sessions') }}
+    >
       {stranger ? (
         <Join id={id} joined={() => setStranger(false)} />
       ) : (
@@ -31,16 +35,16 @@ function Join({ id, joined }: { id: string; joined: () => void }) {
   });
   return (
     <div class="panel">
-      <p>You don’t belong to this session, or it has been deleted. You can take part with its join code.</p>
-      <Form of={joining} submit="Join" fields={['join_code']} onSubmit={() => void joining.run()}>
+      <p>{say('You don’t belong to this session, or it has been deleted. You can take part with its join code.')}</p>
+      <Form of={joining} submit={say('Join')} fields={['join_code']} onSubmit={() => void joining.run()}>
         <TextField
-          label="Join code"
+          label={say('Join code')}
           value={code}
           onValue={setCode}
           maxLength={CODE_CHARS_MAX}
           autoComplete="off"
           spellcheck={false}
-          hint="Eight letters and digits. The host can see it."
+          hint={say('Eight letters and digits. The host can see it.')}
           error={faultOf(joining.error, 'join_code')}
         />
       </Form>

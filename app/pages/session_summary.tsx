@@ -4,6 +4,7 @@ import { useEvents } from '../api/event_feed.js';
 import { useLoaded } from '../api/loading.js';
 import { ConversationRow, MemoryRow } from '../insights/conversation_row.js';
 import { SuggestionRow } from '../insights/suggestion_row.js';
+import { say } from '../language/say.js';
 import { Page, Section } from '../parts/page.js';
 import { EmptyState, Show } from '../parts/placeholders.js';
 import { durationText, Time } from '../parts/time.js';
@@ -18,7 +19,7 @@ export function SessionSummary({ params }: { params: Record<string, string> }) {
     summary.reload,
   );
   return (
-    <Page title="Session summary" back={{ href: `${BASE}/sessions`, name: 'Sessions' }}>
+    <Page title={say('Session summary')} back={{ href: `${BASE}/sessions`, name: say('Sessions') }}>
       <Show of={summary}>
         {(found) => {
           const change = (next: Suggestion) =>
@@ -30,34 +31,34 @@ export function SessionSummary({ params }: { params: Record<string, string> }) {
             <>
               <dl class="facts panel">
                 <div>
-                  <dt>When</dt>
-                  <dd>{found.started_at === null ? 'It has not begun' : <Time at={found.started_at} />}</dd>
+                  <dt>{say('When')}</dt>
+                  <dd>{found.started_at === null ? say('It has not begun') : <Time at={found.started_at} />}</dd>
                 </div>
                 <div>
-                  <dt>Speaking time</dt>
+                  <dt>{say('Speaking time')}</dt>
                   <dd>{durationText(found.talk_ms)}</dd>
                 </div>
                 <div>
-                  <dt>Who spoke</dt>
+                  <dt>{say('Who spoke')}</dt>
                   <dd>
                     {found.participants.length === 0
-                      ? 'No known speakers'
-                      : found.participants.map(({ speaker_name }) => speaker_name ?? 'Somebody').join(', ')}
+                      ? say('No known speakers')
+                      : found.participants.map(({ speaker_name }) => speaker_name ?? say('Somebody')).join(', ')}
                   </dd>
                 </div>
               </dl>
               {found.state === 'pending' && (
                 <p class="notice" role="status">
-                  Its recordings are still being processed. Results appear here by themselves.
+                  {say('Its recordings are still being processed. Results appear here by themselves.')}
                 </p>
               )}
               {found.state === 'none' && (
-                <EmptyState title="No insights">
-                  <p>Nothing was recorded in this session, or nothing worth keeping was said.</p>
+                <EmptyState title={say('No insights')}>
+                  <p>{say('Nothing was recorded in this session, or nothing worth keeping was said.')}</p>
                 </EmptyState>
               )}
               {found.suggestions.length > 0 && (
-                <Section title="To do">
+                <Section title={say('To do')}>
                   <ul class="list">
                     {found.suggestions.map((one) => (
                       <SuggestionRow key={one.id} suggestion={one} onChange={change} />
@@ -66,7 +67,7 @@ export function SessionSummary({ params }: { params: Record<string, string> }) {
                 </Section>
               )}
               {found.conversations.length > 0 && (
-                <Section title="Conversations">
+                <Section title={say('Conversations')}>
                   <ul class="list">
                     {found.conversations.map((one) => (
                       <ConversationRow key={one.id} conversation={one} />
@@ -75,7 +76,7 @@ export function SessionSummary({ params }: { params: Record<string, string> }) {
                 </Section>
               )}
               {found.memories.length > 0 && (
-                <Section title="To remember">
+                <Section title={say('To remember')}>
                   <ul class="list">
                     {found.memories.map((one) => (
                       <MemoryRow key={one.id} memory={one} />

@@ -2,6 +2,7 @@ import type { RecorderSession } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useList } from '../api/loading.js';
+import { say, sayCount, sayWith } from '../language/say.js';
 import { ButtonLink } from '../parts/button.js';
 import { Page } from '../parts/page.js';
 import { EmptyState, List } from '../parts/placeholders.js';
@@ -9,7 +10,7 @@ import { Time, timeText } from '../parts/time.js';
 import { BASE } from '../router.js';
 import { account } from '../shell/account.js';
 import { SharingTabs } from '../shell/page_tabs.js';
-import { countText, isOver, SESSION_EVENTS, StateBadge, workspaceName } from './sessions/session_texts.js';
+import { isOver, SESSION_EVENTS, StateBadge, workspaceName } from './sessions/session_texts.js';
 
 const SESSIONS_PER_PAGE = 25;
 
@@ -22,13 +23,17 @@ export function Sessions() {
   useEvents(SESSION_EVENTS, () => sessions.reload());
   const make = (
     <ButtonLink kind="primary" href={`${BASE}/sessions/new`}>
-      New session
+      {say('New session')}
     </ButtonLink>
   );
   return (
-    <Page title="Sessions" lead="Meetings on a shared recorder: one person hosts, others take part." actions={make}>
+    <Page
+      title={say('Sessions')}
+      lead={say('Meetings on a shared recorder: one person hosts, others take part.')}
+      actions={make}
+    >
       <SharingTabs />
-      <List of={sessions} empty={<Nothing />} label="Sessions">
+      <List of={sessions} empty={<Nothing />} label={say('Sessions')}>
         {(session) => <Row key={session.id} session={session} />}
       </List>
     </Page>
@@ -45,17 +50,15 @@ function Row({ session }: { session: RecorderSession }) {
           {timeText(created_at, 'moment')}
         </a>
         <p class="row-facts">
-          <span>{host_account_id === account.value?.id ? 'You host it' : 'You take part'}</span>
+          <span>{host_account_id === account.value?.id ? say('You host it') : say('You take part')}</span>
           {workspace !== null && <bdi>{workspace}</bdi>}
-          {participants.length > 0 && <span>{countText(participants.length, 'participant')}</span>}
+          {participants.length > 0 && (
+            <span>{sayCount(participants.length, { one: '{n} participant', other: '{n} participants' })}</span>
+          )}
           {isOver(session) && ended_at !== null ? (
-            <span>
-              Ended <Time at={ended_at} />
-            </span>
+            <span>{sayWith('Ended {time}', { time: <Time at={ended_at} /> })}</span>
           ) : (
-            <span>
-              Until <Time at={expires_at} />
-            </span>
+            <span>{sayWith('Until {time}', { time: <Time at={expires_at} /> })}</span>
           )}
         </p>
       </div>
@@ -68,8 +71,12 @@ function Row({ session }: { session: RecorderSession }) {
 
 function Nothing() {
   return (
-    <EmptyState icon="microphone" title="No session yet">
-      <p>With “New session” a recorder in the room records for you, and whoever you give the join code takes part.</p>
+    <EmptyState icon="microphone" title={say('No session yet')}>
+      <p>
+        {say(
+          'With “New session” a recorder in the room records for you, and whoever you give the join code takes part.',
+        )}
+      </p>
     </EmptyState>
   );
 }

@@ -1,6 +1,8 @@
 import type { Delivery, Endpoint } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useLoaded } from '../api/loading.js';
+import { numberText } from '../language/formats.js';
+import { say } from '../language/say.js';
 import { Button } from '../parts/button.js';
 import { useEvery } from '../parts/clock.js';
 import { confirm, useDialogOpen } from '../parts/dialog.js';
@@ -24,7 +26,7 @@ export function Webhook({ params: { id = '' } }: { params: Record<string, string
   const standing = useLoaded(() => standingOf(id), [id]);
   useEvery(LOOK_MS, standing.reload);
   return (
-    <Page title="Endpoint" back={{ href: `${BASE}/webhooks`, name: 'Webhooks' }}>
+    <Page title={say('Endpoint')} back={{ href: `${BASE}/webhooks`, name: say('Webhooks') }}>
       <Show of={standing}>
         {({ endpoint, health, newest }) => (
           <>
@@ -62,38 +64,39 @@ async function lastAttempt(id: string, delivery_id: string) {
 
 function About({ endpoint, newest, changed }: { endpoint: Endpoint; newest: Delivery | null; changed: () => void }) {
   const { url, topics, status, created_at, last_success_at } = endpoint;
-  const [replacing, setReplacing] = useDialogOpen('Replace endpoint');
+  const [replacing, setReplacing] = useDialogOpen(say('Replace endpoint'));
   return (
-    <Section title="Details" actions={<EndpointBadge endpoint={endpoint} newest={newest} />}>
+    <Section title={say('Details')} actions={<EndpointBadge endpoint={endpoint} newest={newest} />}>
       <div class="panel spaced">
         <dl class="facts">
           <div>
-            <dt>Address</dt>
+            <dt>{say('Address')}</dt>
             <dd class="cut">{url}</dd>
           </div>
           <div>
-            <dt>Created</dt>
+            <dt>{say('Created')}</dt>
             <dd>
               <Time at={created_at} />
             </dd>
           </div>
           <div>
-            <dt>Last success</dt>
-            <dd>{last_success_at === null ? 'None yet' : <Time at={last_success_at} />}</dd>
+            <dt>{say('Last success')}</dt>
+            <dd>{last_success_at === null ? say('None yet') : <Time at={last_success_at} />}</dd>
           </div>
           <div>
-            <dt>Types of events</dt>
-            <dd class="cut">{topics.length === 0 ? 'All' : topics.join(', ')}</dd>
+            <dt>{say('Types of events')}</dt>
+            <dd class="cut">{topics.length === 0 ? say('All') : topics.join(', ')}</dd>
           </div>
         </dl>
         <Actions endpoint={endpoint} changed={changed} replace={() => setReplacing(true)} />
         <p class="hint">
-          The address, types and secret of an endpoint can’t be changed. Create another endpoint instead, and delete
-          this one.
+          {say(
+            'The address, types and secret of an endpoint can’t be changed. Create another endpoint instead, and delete this one.',
+          )}
         </p>
       </div>
       <NewEndpoint open={replacing} like={endpoint} onClose={() => setReplacing(false)} />
-      {status === 'disabled' && <p class="hint">What happened while it was disabled is not sent later.</p>}
+      {status === 'disabled' && <p class="hint">{say('What happened while it was disabled is not sent later.')}</p>}
     </Section>
   );
 }
@@ -113,32 +116,40 @@ const NEXT: Record<Endpoint['status'], readonly Endpoint['status'][]> = {
 
 function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: () => void; replace: () => void }) {
   const { id, status, url } = endpoint;
-  const setting = useToastAction('It was not changed.', async (next: Endpoint['status']) => {
+  const setting = useToastAction(say('It was not changed.'), async (next: Endpoint['status']) => {
     await api('PATCH /endpoints/{id}', { path: { id }, body: { status: next } });
-    showToast(STEPS[next].done);
+    showToast(say(STEPS[next].done));
     changed();
   });
-  const removal = useToastAction('The endpoint could not be deleted.', async () => {
+  const removal = useToastAction(say('The endpoint could not be deleted.'), async () => {
     await api('DELETE /endpoints/{id}', { path: { id } });
-    showToast('The endpoint is deleted.');
+    showToast(say('The endpoint is deleted.'));
     go(`${BASE}/webhooks`);
   });
-  const test = useToastAction('No test was sent.', async () => {
+  const test = useToastAction(say('No test was sent.'), async () => {
     const told = await api('POST /endpoints/{id}/test', { path: { id } });
-    const said = told.status_code === null ? `no answer (${told.error})` : `${told.status_code}`;
+    const said =
+      told.status_code === null
+        ? say('no answer ({error})', { error: told.error ?? 'network' })
+        : `${told.status_code}`;
+    const places = { answer: said, duration: numberText(told.duration_ms) };
     showToast(
-      `${told.is_accepted ? 'The test was accepted' : 'The test was not accepted'}: ${said}, ${told.duration_ms} ms.`,
+      told.is_accepted
+        ? say('The test was accepted: {answer}, {duration} ms.', places)
+        : say('The test was not accepted: {answer}, {duration} ms.', places),
     );
   });
   const set = async (next: Endpoint['status']) => {
-    const text = 'What is waiting for it is cancelled, and what happens in the meantime is not sent later.';
-    const question = { title: 'Disable this endpoint?', action: 'Disable', grave: true, text };
+    const text = say('What is waiting for it is cancelled, and what happens in the meantime is not sent later.');
+    const question = { title: say('Disable this endpoint?'), action: say('Disable'), grave: true, text };
     if (next === 'disabled' && !(await confirm(question))) return;
     await setting.run(next);
   };
   const remove = async () => {
-    const text = `${url} gets nothing more. Its secret and the list of its deliveries are deleted with it.`;
-    const question = { title: 'Delete this endpoint?', action: 'Delete', grave: true, text };
+    const text = say('{url} gets nothing more. Its secret and the list of its deliveries are deleted with it.', {
+      url,
+    });
+    const question = { title: say('Delete this endpoint?'), action: say('Delete'), grave: true, text };
     if (await confirm(question)) await removal.run();
   };
   return (
@@ -150,15 +161,15 @@ function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: 
           busy={setting.busy}
           onClick={() => void set(next)}
         >
-          {STEPS[next].does}
+          {say(STEPS[next].does)}
         </Button>
       ))}
       <Button busy={test.busy} onClick={() => void test.run()}>
-        Send a test
+        {say('Send a test')}
       </Button>
-      <Button onClick={replace}>Replace</Button>
+      <Button onClick={replace}>{say('Replace')}</Button>
       <Button kind="danger" busy={removal.busy} onClick={() => void remove()}>
-        Delete
+        {say('Delete')}
       </Button>
     </div>
   );

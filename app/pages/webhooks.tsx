@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useList, useLoaded } from '../api/loading.js';
+import { say, sayCount, sayWith } from '../language/say.js';
 import { Button } from '../parts/button.js';
 import { useDialogOpen } from '../parts/dialog.js';
 import { Page, Section } from '../parts/page.js';
@@ -16,26 +17,32 @@ const ENDPOINTS_PER_PAGE = 25;
 /** Programs of one's own that are told what happens. */
 export function Webhooks() {
   const endpoints = useList((cursor) => api('GET /endpoints', { query: { limit: ENDPOINTS_PER_PAGE, cursor } }), []);
-  const [making, setMaking] = useDialogOpen('New endpoint');
+  const [making, setMaking] = useDialogOpen(say('New endpoint'));
   const make = (
     <Button kind="primary" onClick={() => setMaking(true)}>
-      New endpoint
+      {say('New endpoint')}
     </Button>
   );
   return (
-    <Page title="Webhooks" lead="Spool notifies your programs of what happens in your account." actions={make}>
+    <Page
+      title={say('Webhooks')}
+      lead={say('Spool notifies your programs of what happens in your account.')}
+      actions={make}
+    >
       <SettingsTabs />
-      <List of={endpoints} empty={<Nothing />} label="Endpoints">
+      <List of={endpoints} empty={<Nothing />} label={say('Endpoints')}>
         {(endpoint) => <Row key={endpoint.id} endpoint={endpoint} />}
       </List>
-      <Section title="How to receive webhooks">
+      <Section title={say('How to receive webhooks')}>
         <ul class="points">
           <li>
-            It takes a POST at an https:// address, checks the signature, and answers with 2xx within ten seconds.
+            {say(
+              'It takes a POST at an https:// address, checks the signature, and answers with 2xx within ten seconds.',
+            )}
           </li>
-          <li>It handles each delivery once: the same one may come twice.</li>
+          <li>{say('It handles each delivery once: the same one may come twice.')}</li>
           <li>
-            The <a href="/guides/webhooks">webhook guide</a> has examples.
+            {sayWith('The {link} has examples.', { link: <a href="/guides/webhooks">{say('webhook guide')}</a> })}
           </li>
         </ul>
       </Section>
@@ -58,7 +65,13 @@ function Row({ endpoint }: { endpoint: Endpoint }) {
         </a>
         <p class="row-facts">
           <span>{shortHealth(endpoint, newest)}</span>
-          <span>{topics.length === 0 ? 'All types' : topics.length === 1 ? topics[0] : `${topics.length} types`}</span>
+          <span>
+            {topics.length === 0
+              ? say('All types')
+              : topics.length === 1
+                ? topics[0]
+                : sayCount(topics.length, { one: '{n} type', other: '{n} types' })}
+          </span>
         </p>
       </div>
       <div class="row-end">
@@ -70,8 +83,8 @@ function Row({ endpoint }: { endpoint: Endpoint }) {
 
 function Nothing() {
   return (
-    <EmptyState title="No endpoint yet">
-      <p>Press “New endpoint” to say where your program listens and which events it gets.</p>
+    <EmptyState title={say('No endpoint yet')}>
+      <p>{say('Press “New endpoint” to say where your program listens and which events it gets.')}</p>
     </EmptyState>
   );
 }

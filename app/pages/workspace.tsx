@@ -2,6 +2,7 @@ import type { Workspace } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useAction, useLoaded } from '../api/loading.js';
+import { say } from '../language/say.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { confirm, Dialog, useDialogOpen } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
@@ -17,7 +18,7 @@ import { Members } from './workspaces/members.js';
 import { Retention } from './workspaces/retention.js';
 import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_texts.js';
 
-const BACK = { href: `${BASE}/workspaces`, name: 'Workspaces' };
+const wayBack = () => ({ href: `${BASE}/workspaces`, name: say('Workspaces') });
 
 /** One workspace: who belongs to it, and how long it keeps what is in it. */
 export function WorkspacePage({ params: { id = '' } }: { params: Record<string, string> }) {
@@ -27,11 +28,11 @@ export function WorkspacePage({ params: { id = '' } }: { params: Record<string, 
     void loadAccount();
   });
   const { data, error, reload } = workspace;
-  const [renaming, setRenaming] = useDialogOpen('Rename the workspace');
+  const [renaming, setRenaming] = useDialogOpen(say('Rename the workspace'));
   // What was there before is kept while it is loaded again; one that is gone is not.
   if (data === null || error !== null) {
     return (
-      <Page title="Workspace" back={BACK}>
+      <Page title={say('Workspace')} back={wayBack()}>
         {error === null ? <Loading /> : <Problem error={error} retry={reload} />}
       </Page>
     );
@@ -43,13 +44,17 @@ export function WorkspacePage({ params: { id = '' } }: { params: Record<string, 
   const manages = data.role === 'owner';
   const actions = (
     <>
-      <ButtonLink href={`${BASE}/recordings${data.private ? '' : `?workspace=${id}`}`}>Its recordings</ButtonLink>
-      {manages && <Button onClick={() => setRenaming(true)}>Rename</Button>}
+      <ButtonLink href={`${BASE}/recordings${data.private ? '' : `?workspace=${id}`}`}>
+        {say('Its recordings')}
+      </ButtonLink>
+      {manages && <Button onClick={() => setRenaming(true)}>{say('Rename')}</Button>}
     </>
   );
-  const lead = data.private ? 'Yours alone.' : `Shared. You are ${ROLES[data.role].name.toLowerCase()}.`;
+  const lead = data.private
+    ? say('Yours alone.')
+    : say('Shared. You are {role}.', { role: say(ROLES[data.role].word) });
   return (
-    <Page title={data.name} heading={<bdi>{data.name}</bdi>} back={BACK} lead={lead} actions={actions}>
+    <Page title={data.name} heading={<bdi>{data.name}</bdi>} back={wayBack()} lead={lead} actions={actions}>
       {!data.private && <Members workspace={data} changed={reload} />}
       {!data.private && data.role !== 'member' && <Invitations workspace={data} />}
       <Retention workspace={data} set={set} />
@@ -63,7 +68,7 @@ type RenameProps = { workspace: Workspace; set: (workspace: Workspace) => void; 
 
 function Rename({ open, ...props }: RenameProps & { open: boolean }) {
   return (
-    <Dialog open={open} title="Rename the workspace" onClose={props.onClose}>
+    <Dialog open={open} title={say('Rename the workspace')} onClose={props.onClose}>
       <RenameForm {...props} />
     </Dialog>
   );
@@ -76,13 +81,13 @@ function RenameForm({ workspace: { id, name: present }, set, onClose }: RenamePr
     onClose();
   });
   return (
-    <Form of={renaming} submit="Save" fields={['name']} onSubmit={() => void renaming.run()} onCancel={onClose}>
+    <Form of={renaming} submit={say('Save')} fields={['name']} onSubmit={() => void renaming.run()} onCancel={onClose}>
       <TextField
-        label="Name"
+        label={say('Name')}
         value={name}
         onValue={setName}
         maxLength={NAME_CHARS_MAX}
-        hint="All members see it."
+        hint={say('All members see it.')}
         error={faultOf(renaming.error, 'name')}
       />
     </Form>
@@ -98,37 +103,40 @@ function WayOut({ workspace: { id, name, role } }: { workspace: Workspace }) {
   };
   const leaving = useAction(async () => {
     await api('POST /workspaces/{id}/leave', { path: { id } });
-    await gone(`You have left ${name}.`);
+    await gone(say('You have left {name}.', { name }));
   });
   const deletion = useAction(async () => {
     await api('DELETE /workspaces/{id}', { path: { id } });
-    await gone(`${name} is deleted.`);
+    await gone(say('{name} is deleted.', { name }));
   });
   const leave = async () => {
-    const text = 'You lose access to what others record there. To come back you need an invitation.';
-    if (await confirm({ title: `Leave ${name}?`, action: 'Leave', grave: true, text })) await leaving.run();
+    const text = say('You lose access to what others record there. To come back you need an invitation.');
+    if (await confirm({ title: say('Leave {name}?', { name }), action: say('Leave'), grave: true, text }))
+      await leaving.run();
   };
   const remove = async () => {
-    const text = 'All that was recorded in it is deleted for all of its members, for good. It can’t be restored.';
-    if (await confirm({ title: `Delete ${name}?`, action: 'Delete', grave: true, text })) await deletion.run();
+    const text = say('All that was recorded in it is deleted for all of its members, for good. It can’t be restored.');
+    if (await confirm({ title: say('Delete {name}?', { name }), action: say('Delete'), grave: true, text }))
+      await deletion.run();
   };
   const error = wordsOf(leaving.error ?? deletion.error);
   return (
-    <Section title={role === 'owner' ? 'Delete workspace' : 'Leave workspace'}>
+    <Section title={role === 'owner' ? say('Delete workspace') : say('Leave workspace')}>
       <div class="spaced">
         {role === 'owner' ? (
           <>
             <p class="lead">
-              Its owner can’t leave it. Hand it over to another member above, or delete it with all that was recorded in
-              it.
+              {say(
+                'Its owner can’t leave it. Hand it over to another member above, or delete it with all that was recorded in it.',
+              )}
             </p>
             <Button kind="danger" busy={deletion.busy} onClick={() => void remove()}>
-              Delete the workspace
+              {say('Delete the workspace')}
             </Button>
           </>
         ) : (
           <Button kind="danger" busy={leaving.busy} onClick={() => void leave()}>
-            Leave the workspace
+            {say('Leave the workspace')}
           </Button>
         )}
         {error !== null && <Problem error={error} />}

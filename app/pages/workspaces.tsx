@@ -1,6 +1,9 @@
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useAction } from '../api/loading.js';
+import { say } from '../language/say.js';
+import { AllLinks } from '../links/all_links.js';
+import { SharingIsOff } from '../links/sharing_is_off.js';
 import { Button } from '../parts/button.js';
 import { Dialog, useDialogOpen } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
@@ -9,48 +12,46 @@ import { Form, faultOf } from '../parts/form.js';
 import { Page, Section } from '../parts/page.js';
 import { Badge } from '../parts/placeholders.js';
 import { BASE, go } from '../router.js';
-import { account, loadAccount } from '../shell/account.js';
+import { account, loadAccount, may } from '../shell/account.js';
 import { SharingTabs } from '../shell/page_tabs.js';
 import { MyInvitations } from './workspaces/my_invitations.js';
 import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_texts.js';
 
 /** The workspaces that recordings belong to: the private one, and the shared ones. */
 export function Workspaces() {
-  const [making, setMaking] = useDialogOpen('New workspace');
+  const [making, setMaking] = useDialogOpen(say('New workspace'));
   useEvents(['account.updated', 'workspace.updated', 'workspace.deleted'], () => void loadAccount());
   const { workspaces = [], sharing_enabled = false } = account.value ?? {};
   const make = sharing_enabled && (
     <Button kind="primary" onClick={() => setMaking(true)}>
-      New workspace
+      {say('New workspace')}
     </Button>
   );
   return (
     <Page
-      title="Workspaces"
-      lead="Recordings belong to a workspace: your own, or one shared by a group."
+      title={say('Sharing')}
+      lead={say('Recordings belong to a workspace: your own, or one shared by a group.')}
       actions={make}
     >
       <SharingTabs />
       <MyInvitations />
-      <ul class="list" aria-label="Workspaces">
+      <ul class="list" aria-label={say('Workspaces')}>
         {workspaces.map(({ id, name, role, private: is_private }) => (
           <li key={id}>
             <div class="row-main">
               <a class="row-title" href={`${BASE}/workspaces/${id}`}>
                 <bdi>{name}</bdi>
               </a>
-              <p class="row-facts">{is_private ? 'Yours alone' : 'Shared'}</p>
+              <p class="row-facts">{is_private ? say('Yours alone') : say('Shared')}</p>
             </div>
-            <div class="row-end">{!is_private && <Badge>{ROLES[role].name}</Badge>}</div>
+            <div class="row-end">{!is_private && <Badge>{say(ROLES[role].name)}</Badge>}</div>
           </li>
         ))}
       </ul>
+      {sharing_enabled && may('account:manage') && <AllLinks />}
       {!sharing_enabled && (
-        <Section title="Sharing">
-          <p class="lead">
-            Your account may not share workspaces: you can’t create one or accept invitations. The operator of this
-            server can switch that on for you.
-          </p>
+        <Section title={say('Share with others')}>
+          <SharingIsOff />
         </Section>
       )}
       <NewWorkspace open={making} onClose={() => setMaking(false)} />
@@ -60,7 +61,7 @@ export function Workspaces() {
 
 function NewWorkspace({ open, onClose }: { open: boolean; onClose: () => void }) {
   return (
-    <Dialog open={open} title="New workspace" onClose={onClose}>
+    <Dialog open={open} title={say('New workspace')} onClose={onClose}>
       <NewWorkspaceForm onClose={onClose} />
     </Dialog>
   );
@@ -76,17 +77,17 @@ function NewWorkspaceForm({ onClose }: { onClose: () => void }) {
   return (
     <Form
       of={{ ...making, error: wordsOf(making.error) }}
-      submit="Create"
+      submit={say('Create')}
       fields={['name']}
       onSubmit={() => void making.run()}
       onCancel={onClose}
     >
       <TextField
-        label="Name"
+        label={say('Name')}
         value={name}
         onValue={setName}
         maxLength={NAME_CHARS_MAX}
-        hint="You own it, and invite others."
+        hint={say('You own it, and invite others.')}
         error={faultOf(making.error, 'name')}
       />
     </Form>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { say } from '../language/say.js';
 import { Icon, type IconName } from './icon.js';
 import { showToast } from './toast_queue.js';
 
@@ -56,16 +57,18 @@ export function Button({
 export function ButtonLink({
   href,
   kind = 'secondary',
+  small = false,
   icon,
   children,
 }: {
   href: string;
   kind?: Kind;
+  small?: boolean;
   icon?: IconName;
   children: ComponentChildren;
 }) {
   return (
-    <a class={`button ${kind}`} href={href}>
+    <a class={small ? `button ${kind} small` : `button ${kind}`} href={href}>
       {icon !== undefined && <Icon name={icon} />}
       <span>{children}</span>
     </a>
@@ -81,17 +84,17 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      showToast(`${what} could not be copied. Select it and copy it by hand.`, 'problem');
+      showToast(say('{what} could not be copied. Select it and copy it by hand.', { what }), 'problem');
       return;
     }
     setCopied(true);
-    showToast(`${what} is copied.`);
+    showToast(say('{what} is copied.', { what }));
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setCopied(false), COPIED_MS);
   };
   return (
     <Button small icon={copied ? 'check' : 'copy'} onClick={() => void copy()}>
-      {copied ? 'Copied' : 'Copy'}
+      {copied ? say('Copied') : say('Copy')}
     </Button>
   );
 }

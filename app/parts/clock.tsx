@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { say } from '../language/say.js';
 import { durationText, timeText } from './time.js';
 
 /** Times that go on while a page is open. */
@@ -49,10 +50,10 @@ export function Ago({ at }: { at: string }) {
   const passed_ms = now - Date.parse(at);
   const text =
     passed_ms < MINUTE_MS
-      ? 'just now'
+      ? say('just now')
       : passed_ms < DAY_MS
-        ? `${durationText(passed_ms)} ago`
-        : `on ${timeText(at, 'date')}`;
+        ? say('{duration} ago', { duration: durationText(passed_ms) })
+        : say('on {date}', { date: timeText(at, 'date') });
   return (
     <time dateTime={at} title={timeText(at, 'moment')}>
       {text}

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { say } from '../language/say.js';
 import { place } from '../router.js';
 import { Button } from './button.js';
 import { DraftPlace, forgetDrafts, hasDrafts } from './drafts.js';
@@ -59,7 +60,7 @@ export function Dialog({
         <div class="dialog">
           <div class="dialog-head">
             <h2 id={`${id}-title`}>{title}</h2>
-            <Button kind="quiet" small icon="close" label="Close" onClick={onClose} />
+            <Button kind="quiet" small icon="close" label={say('Close')} onClick={onClose} />
           </div>
           <DraftPlace.Provider value={draft_place}>{children}</DraftPlace.Provider>
         </div>
@@ -129,7 +130,7 @@ export function ConfirmDialog() {
     <Dialog open={question !== null} title={question?.title ?? ''} onClose={() => question?.answer(false)}>
       <div class="dialog-text">{question?.text}</div>
       <div class="dialog-actions">
-        <Button onClick={() => question?.answer(false)}>Cancel</Button>
+        <Button onClick={() => question?.answer(false)}>{say('Cancel')}</Button>
         <Button kind={question?.grave === true ? 'danger' : 'primary'} onClick={() => question?.answer(true)}>
           {question?.action}
         </Button>

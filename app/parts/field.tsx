@@ -40,7 +40,7 @@ export function Field({
 }
 
 type TextFieldProps = {
-  type?: 'text' | 'email' | 'url' | 'search' | 'number' | 'date' | 'datetime-local';
+  type?: 'text' | 'email' | 'url' | 'search' | 'number' | 'date' | 'time' | 'datetime-local';
   name?: string;
   autoComplete?: string;
   placeholder?: string;

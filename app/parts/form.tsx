@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ApiError } from '../api/api_error.js';
+import { say } from '../language/say.js';
 import { Button } from './button.js';
 import { FormProblem } from './field.js';
 
@@ -59,7 +60,7 @@ export function Form({
       <div class="form-end">
         <FormProblem error={of.error} fields={fields} />
         <div class="dialog-actions">
-          {onCancel !== undefined && <Button onClick={onCancel}>Cancel</Button>}
+          {onCancel !== undefined && <Button onClick={onCancel}>{say('Cancel')}</Button>}
           <Button kind={grave ? 'danger' : 'primary'} type="submit" busy={of.busy} disabled={disabled}>
             {submit}
           </Button>

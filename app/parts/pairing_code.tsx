@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { say, sayWith } from '../language/say.js';
 import { CopyButton } from './button.js';
 import { Countdown } from './clock.js';
 import { QrCode } from './qr_code.js';
@@ -21,13 +22,13 @@ export function PairingCode({ of, label, over }: { of: ClaimWithCode; label: str
     <>
       <QrCode text={claim} label={label} />
       {is_over ? (
-        <p class="notice caution">The code to type has expired. The QR code still works.</p>
+        <p class="notice caution">{say('The code to type has expired. The QR code still works.')}</p>
       ) : (
         <div class="pairing-code">
-          <output aria-label="The code">{text}</output>
-          <CopyButton text={text} what="The code" />
+          <output aria-label={say('The code')}>{text}</output>
+          <CopyButton text={text} what={say('The code')} />
           <p class="hint">
-            Type it within <Countdown until={code_expires_at} over={end} />.
+            {sayWith('Type it within {time}.', { time: <Countdown until={code_expires_at} over={end} /> })}
           </p>
         </div>
       )}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/api_error.js';
 import type { Loaded, LoadedList } from '../api/loading.js';
+import { say } from '../language/say.js';
 import { Button } from './button.js';
 import { Icon, type IconName } from './icon.js';
 
@@ -30,7 +31,7 @@ export function EmptyState({
   );
 }
 
-export function Loading({ what = 'Loading' }: { what?: string }) {
+export function Loading({ what = say('Loading') }: { what?: string }) {
   return (
     <div class="loading" role="status">
       <span class="spinner" aria-hidden="true" />
@@ -45,7 +46,7 @@ export function Problem({ error, retry }: { error: ApiError; retry?: () => void 
       <p>{error.message}</p>
       {retry !== undefined && (
         <Button small onClick={retry}>
-          Try again
+          {say('Try again')}
         </Button>
       )}
     </div>
@@ -92,7 +93,7 @@ export function List<Item>({
       {error === null && more !== null && (
         <p class="show-more">
           <Button onClick={more} busy={state === 'more'}>
-            Show more
+            {say('Show more')}
           </Button>
         </p>
       )}

@@ -1,3 +1,4 @@
+import { say } from '../language/say.js';
 import { CopyButton } from './button.js';
 
 /** Something to copy. `once`: it is nowhere else, and gone when this is left. */
@@ -8,7 +9,7 @@ export function Secret({ text, what, once = false }: { text: string; what: strin
         <output aria-label={what}>{text}</output>
         <CopyButton text={text} what={what} />
       </div>
-      {once && <p class="hint">Copy it now: it is shown only once.</p>}
+      {once && <p class="hint">{say('Copy it now: it is shown only once.')}</p>}
     </>
   );
 }

@@ -1,6 +1,7 @@
-/** Times in the words and the zone of whoever reads. */
+import { dateText, dayOf, daysBetween, numberText } from '../language/formats.js';
+import { say } from '../language/say.js';
 
-const DAY_MS = 24 * 3_600_000;
+/** Times in the words and the zone of whoever reads. */
 
 const FORMATS = {
   time: { hour: 'numeric', minute: '2-digit' },
@@ -10,12 +11,8 @@ const FORMATS = {
 
 export type TimeStyle = keyof typeof FORMATS;
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
 export function timeText(at: string | number, style: TimeStyle): string {
-  const kept = formats.get(style) ?? new Intl.DateTimeFormat(undefined, FORMATS[style]);
-  formats.set(style, kept);
-  return kept.format(new Date(at));
+  return dateText(at, FORMATS[style]);
 }
 
 export function Time({ at, style = 'moment' }: { at: string; style?: TimeStyle }) {
@@ -26,23 +23,17 @@ export function Time({ at, style = 'moment' }: { at: string; style?: TimeStyle }
   );
 }
 
-/** The local day that a moment is of, such as 2026-01-31. */
-export function dayOf(at: string): string {
-  const date = new Date(at);
-  const two = (part: number) => String(part).padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-}
-
-export function dayText(day: string, now = new Date()): string {
-  const date = new Date(`${day}T12:00:00`);
-  const days = Math.round((new Date(`${dayOf(now.toISOString())}T12:00:00`).getTime() - date.getTime()) / DAY_MS);
-  if (days === 0) return 'Today';
-  if (days === 1) return 'Yesterday';
-  const is_this_year = date.getFullYear() === now.getFullYear();
-  return new Intl.DateTimeFormat(undefined, {
-    ...{ weekday: 'long', day: 'numeric', month: 'long' },
+/** A day of the calendar, such as 2026-01-31, in words. */
+export function dayText(day: string, now_ms = Date.now()): string {
+  const today = dayOf(now_ms);
+  const days = daysBetween(day, today);
+  if (days === 0) return say('Today');
+  if (days === 1) return say('Yesterday');
+  const is_this_year = day.slice(0, 4) === today.slice(0, 4);
+  return dateText(`${day}T12:00:00Z`, {
+    ...{ timeZone: 'UTC', weekday: 'long', day: 'numeric', month: 'long' },
     ...(is_this_year ? {} : { year: 'numeric' }),
-  }).format(date);
+  });
 }
 
 /** Such as 12 s, 4 min or 1 h 4 min. */
@@ -63,12 +54,7 @@ export function spokenDuration(ms: number): string {
     [Math.floor(seconds / 60) % 60, 'minute'],
     [seconds % 60, 'second'],
   ] as const;
-  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count} ${unit}${count === 1 ? '' : 's'}`);
-  return said.length === 0 ? '0 seconds' : said.join(' ');
-}
-
-/** As a field for date and time has it, in local time. */
-export function localText(at: string): string {
-  const date = new Date(at);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const worded = (count: number, unit: string) => numberText(count, { style: 'unit', unit, unitDisplay: 'long' });
+  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => worded(count, unit));
+  return said.length === 0 ? worded(0, 'second') : said.join(' ');
 }

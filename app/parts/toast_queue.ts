@@ -15,11 +15,17 @@ const SHOWN_MAX = 3;
 export const toasts = signal<readonly Toast[]>([]);
 let count = 0;
 
-/** Shows a toast. One about a problem stays until it is dismissed. */
-export function showToast(text: string, tone: Tone = 'good', button: ToastButton | null = null): void {
+/** Shows a toast, and gives its key. One about a problem stays until it is dismissed. */
+export function showToast(
+  text: string,
+  tone: Tone = 'good',
+  button: ToastButton | null = null,
+  shown_ms = button === null ? SHOWN_MS : BUTTON_SHOWN_MS,
+): number {
   const key = ++count;
   toasts.value = [...toasts.value.filter((one) => one.text !== text), { key, text, tone, button }].slice(-SHOWN_MAX);
-  if (tone === 'good') setTimeout(() => dismiss(key), button === null ? SHOWN_MS : BUTTON_SHOWN_MS);
+  if (tone === 'good') setTimeout(() => dismiss(key), shown_ms);
+  return key;
 }
 
 export function dismiss(key: number): void {

@@ -1,3 +1,4 @@
+import { say } from '../language/say.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 import { dismiss, type Tone, toasts } from './toast_queue.js';
@@ -22,7 +23,7 @@ export function Toasts() {
               {button.words}
             </Button>
           )}
-          <Button kind="quiet" small icon="close" label="Dismiss" onClick={() => dismiss(key)} />
+          <Button kind="quiet" small icon="close" label={say('Dismiss|message')} onClick={() => dismiss(key)} />
         </div>
       ));
   return (

@@ -1,5 +1,6 @@
 import { api } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
+import { say } from '../language/say.js';
 
 /** This browser is one source of the account: what it records belongs together. */
 
@@ -31,17 +32,17 @@ const BROWSERS = [
   ['Safari/', 'Safari'],
 ] as const;
 const SYSTEMS = [
-  ['iPhone', 'an iPhone'],
-  ['iPad', 'an iPad'],
-  ['Android', 'Android'],
-  ['Macintosh', 'a Mac'],
-  ['Windows', 'Windows'],
-  ['Linux', 'Linux'],
+  ['iPhone', '{browser} on an iPhone'],
+  ['iPad', '{browser} on an iPad'],
+  ['Android', '{browser} on Android'],
+  ['Macintosh', '{browser} on a Mac'],
+  ['Windows', '{browser} on Windows'],
+  ['Linux', '{browser} on Linux'],
 ] as const;
 
 function browserName(): string {
-  const named = (rows: readonly (readonly [string, string])[]) =>
-    rows.find(([sign]) => navigator.userAgent.includes(sign))?.[1];
-  const [browser = 'Browser', system] = [named(BROWSERS), named(SYSTEMS)];
-  return system === undefined ? browser : `${browser} on ${system}`;
+  const isOf = ([sign]: readonly [string, string]) => navigator.userAgent.includes(sign);
+  const browser = BROWSERS.find(isOf)?.[1] ?? say('Browser');
+  const on = SYSTEMS.find(isOf)?.[1];
+  return on === undefined ? browser : say(on, { browser });
 }

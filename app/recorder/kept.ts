@@ -1,3 +1,5 @@
+import { say } from '../language/say.js';
+
 /**
  * The audio that is recorded and not yet on the server, in this browser's own storage, where it outlives a reload and a
  * crash. It belongs to the account that recorded it, and is erased when that signs out.
@@ -43,7 +45,7 @@ export function keepChunk(
 ): Promise<'kept' | 'full'> {
   const { stream_id } = recording;
   return change(async (recordings, chunks) => {
-    if (is_forgotten) throw new Error('Nobody is signed in.');
+    if (is_forgotten) throw new Error(say('Nobody is signed in.'));
     const kept_bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
     if (kept_bytes + bytes.length > KEPT_BYTES_MAX) return 'full';
     sizes.set(stream_id, (sizes.get(stream_id) ?? 0) + bytes.length);
@@ -148,7 +150,7 @@ async function changeIn<T>(opened: IDBDatabase, work: Work<T>): Promise<T> {
   const transaction = opened.transaction([RECORDINGS, CHUNKS], 'readwrite');
   const done = new Promise<void>((resolve, reject) => {
     transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error ?? new Error('The browser stored nothing.'));
+    transaction.onabort = () => reject(transaction.error ?? new Error(say('The browser stored nothing.')));
   });
   const worked = work(transaction.objectStore(RECORDINGS), transaction.objectStore(CHUNKS));
   const [result] = await Promise.all([worked, done]);

@@ -1,4 +1,6 @@
+import { type PlainText, say } from '../language/say.js';
 import worklet_address from './capture.worklet.js';
+import { microphone_id, sound } from './sounds.js';
 
 /** The rate that speech engines expect; the browser converts. */
 const SAMPLES_PER_S = 16_000;
@@ -8,7 +10,7 @@ export class NoMicrophone extends Error {
   override readonly name = 'NoMicrophone';
 }
 
-const REASONS: Record<string, string> = {
+const REASONS: Record<string, PlainText> = {
   NotAllowedError: 'The browser may not use the microphone. Allow it in the address bar, then start again.',
   NotFoundError: 'No microphone was found. Connect one, then start again.',
   NotReadableError: 'Another program is using the microphone. Close it, then start again.',
@@ -24,17 +26,17 @@ type MicrophoneEvents = {
   lost(): void;
 };
 
-/** The open microphone: hands on pieces of samples until it is closed. */
+/** The open microphone, or other sound that was chosen: hands on pieces of samples until it is closed. */
 export class Microphone {
   readonly samples_per_s: number;
   readonly #context: AudioContext;
-  readonly #media: MediaStream;
+  readonly #media: readonly MediaStream[];
   /** Held here: while a context stands still, Chromium collects a source that nobody holds, and it is silent for ever. */
-  readonly #input: AudioNode;
+  readonly #inputs: readonly AudioNode[];
 
-  private constructor({ context, input }: { context: AudioContext; input: AudioNode }, media: MediaStream) {
+  private constructor({ context, inputs }: OpenAudio, media: readonly MediaStream[]) {
     this.#context = context;
-    this.#input = input;
+    this.#inputs = inputs;
     this.#media = media;
     this.samples_per_s = context.sampleRate;
   }
@@ -42,29 +44,36 @@ export class Microphone {
   static async open({ take, changed, lost }: MicrophoneEvents): Promise<Microphone> {
     const media = await openMedia();
     try {
-      const { context, input } = connected(media);
-      const microphone = new Microphone({ context, input }, media);
+      const { context, inputs } = connected(media);
+      const microphone = new Microphone({ context, inputs }, media);
       await context.audioWorklet.addModule(worklet_address);
-      const capture = new AudioWorkletNode(context, 'capture', { numberOfOutputs: 0, channelCount: 1 });
+      const capture = new AudioWorkletNode(context, 'capture', {
+        numberOfOutputs: 0,
+        channelCount: 1,
+        channelCountMode: 'explicit',
+      });
       capture.port.onmessage = ({ data }: MessageEvent<{ buffer: ArrayBuffer; at_ms: number }>) =>
         take(new Float32Array(data.buffer), Math.max(0, Date.now() - data.at_ms));
-      input.connect(capture);
+      for (const input of inputs) input.connect(capture);
       await context.resume();
       context.addEventListener('statechange', changed);
-      const [track] = media.getAudioTracks();
-      track?.addEventListener('mute', changed);
-      track?.addEventListener('unmute', changed);
-      track?.addEventListener('ended', lost);
+      const tracks = media.flatMap((one) => one.getAudioTracks());
+      for (const track of tracks) {
+        track.addEventListener('mute', changed);
+        track.addEventListener('unmute', changed);
+        // Of two sounds the other one goes on.
+        track.addEventListener('ended', () => tracks.every(({ readyState }) => readyState === 'ended') && lost());
+      }
       return microphone;
     } catch (error) {
-      for (const track of media.getTracks()) track.stop();
+      stop(media);
       throw error;
     }
   }
 
   /** By the system or a switch: what comes is silence. */
   get is_muted(): boolean {
-    return this.#media.getAudioTracks().some(({ muted }) => muted);
+    return this.#media.flatMap((one) => one.getAudioTracks()).every(({ muted }) => muted);
   }
 
   /** Goes on after a call or the like, where the system lets it. */
@@ -74,32 +83,65 @@ export class Microphone {
   }
 
   async close(): Promise<void> {
-    for (const track of this.#media.getTracks()) track.stop();
-    this.#input.disconnect();
+    stop(this.#media);
+    for (const input of this.#inputs) input.disconnect();
     if (this.#context.state !== 'closed') await this.#context.close();
   }
 }
 
-async function openMedia(): Promise<MediaStream> {
+type OpenAudio = { context: AudioContext; inputs: AudioNode[] };
+
+function stop(media: readonly MediaStream[]): void {
+  for (const track of media.flatMap((one) => one.getTracks())) track.stop();
+}
+
+async function openMedia(): Promise<MediaStream[]> {
   const devices = navigator.mediaDevices as MediaDevices | undefined;
   if (devices === undefined)
-    throw new NoMicrophone('This browser allows no microphone at this address: it must be https, or localhost.');
+    throw new NoMicrophone(say('This browser allows no microphone at this address: it must be https, or localhost.'));
+  const chosen = sound.peek();
+  // Asked for first: browsers want a click shortly before.
+  const shared = chosen === 'microphone' ? [] : [await openShared(devices)];
+  if (chosen === 'shared') return shared;
   try {
-    return await devices.getUserMedia({ audio: { channelCount: 1, noiseSuppression: true, autoGainControl: true } });
+    const id = microphone_id.peek();
+    const audio = {
+      channelCount: 1,
+      noiseSuppression: true,
+      autoGainControl: true,
+      ...(id !== '' && { deviceId: id }),
+    };
+    return [await devices.getUserMedia({ audio }), ...shared];
   } catch (error) {
+    stop(shared);
     const name = error instanceof Error ? error.name : '';
-    throw new NoMicrophone(REASONS[name] ?? 'The microphone could not be opened.');
+    throw new NoMicrophone(say(REASONS[name] ?? 'The microphone could not be opened.'));
   }
 }
 
+/** The sound of a tab or of the computer. Browsers share it with a picture alone, which nobody records. */
+async function openShared(devices: MediaDevices): Promise<MediaStream> {
+  const plain = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+  const media = await devices.getDisplayMedia({ video: true, audio: plain }).catch(() => null);
+  if (media === null) throw new NoMicrophone(say('Nothing was shared. Start again, and choose a tab or a screen.'));
+  if (media.getAudioTracks().length > 0) return media;
+  stop([media]);
+  throw new NoMicrophone(
+    say('No sound was shared. Start again, and tick that the sound of the tab or the system is shared.'),
+  );
+}
+
 /** Not every browser converts what a microphone gives: then it is recorded at the rate that it comes in. */
-function connected(media: MediaStream): { context: AudioContext; input: AudioNode } {
+function connected(media: readonly MediaStream[]): OpenAudio {
+  const into = (context: AudioContext) => ({
+    context,
+    inputs: media.map((one) => context.createMediaStreamSource(new MediaStream(one.getAudioTracks()))),
+  });
   const wanted = new AudioContext({ sampleRate: SAMPLES_PER_S });
   try {
-    return { context: wanted, input: wanted.createMediaStreamSource(media) };
+    return into(wanted);
   } catch {
     void wanted.close();
-    const context = new AudioContext();
-    return { context, input: context.createMediaStreamSource(media) };
+    return into(new AudioContext());
   }
 }

@@ -1,10 +1,13 @@
 import { computed, effect, signal } from '@preact/signals';
 import { api } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
+import { say } from '../language/say.js';
 import { presentToken, session } from '../session/session.js';
 import { browserSource } from './browser_source.js';
 import { type ChunkHead, forgetRecording, hold, type KeptRecording, keepRecording } from './kept.js';
 import { Microphone } from './microphone.js';
+import { chosenWorkspace } from './recorded_into.js';
+import { sound } from './sounds.js';
 import { SteadyClock } from './steady_clock.js';
 import { Uploads } from './uploads.js';
 import { wavOf } from './wav.js';
@@ -76,7 +79,8 @@ export function startRecording(account_id: string): Promise<void> {
     const source_id = await browserSource(account_id);
     const captured_at_ms = Date.now();
     const captured_at = new Date(captured_at_ms).toISOString();
-    const { id: stream_id } = await api('POST /audio/streams', { body: { source_id, captured_at } });
+    const body = { source_id, captured_at, workspace_id: chosenWorkspace() };
+    const { id: stream_id } = await api('POST /audio/streams', { body });
     return { recording: { stream_id, account_id, captured_at_ms, sequence: 0, end_ms: 0 }, chunks: [] };
   });
 }
@@ -89,7 +93,7 @@ export function continueRecording(unfinished: Unfinished): Promise<void> {
     const body = { end_ms, unless_continued_s: CONTINUED_WITHIN_S };
     const stream = await api('POST /audio/streams/{id}/end', { path: { id }, body });
     if (stream.end_ms !== undefined)
-      throw new ApiError('CONFLICT', 'It has ended by now. Finish it, and start another.');
+      throw new ApiError('CONFLICT', say('It has ended by now. Finish it, and start another.'));
     return unfinished;
   });
 }
@@ -267,7 +271,10 @@ effect(() => {
 });
 
 async function disconnected(): Promise<void> {
-  interruption.value = 'The microphone was disconnected. What was recorded until then is kept.';
+  interruption.value =
+    sound.peek() === 'shared'
+      ? say('Sharing has ended. What was recorded until then is kept.')
+      : say('The microphone was disconnected. What was recorded until then is kept.');
   await endRecording();
 }
 
@@ -328,8 +335,9 @@ function cut(): void {
   [pieces, samples] = [[], 0];
   if (now.is !== 'recording' || !uploads.is_full.peek()) return;
   pauseRecording();
-  interruption.value =
-    'Recording is paused: 500 MB are waiting to be sent, the most that this browser keeps. Resume when some of it has been sent.';
+  interruption.value = say(
+    'Recording is paused: 500 MB are waiting to be sent, the most that this browser keeps. Resume when some of it has been sent.',
+  );
 }
 
 /** A phone whose screen goes dark ends what pages record. The lock is lost whenever the page is not in sight. */

@@ -3,6 +3,7 @@ import type { Stream } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
 import { useAction, useLoaded } from '../api/loading.js';
+import { say, sayWith } from '../language/say.js';
 import { Button } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';
 import { durationText, Time } from '../parts/time.js';
@@ -40,7 +41,7 @@ function UnfinishedRecording({ stream, reload, ...unfinished }: UnfinishedWithSt
   const finish = useAction(async () => {
     const stream_id = await finishRecording(unfinished);
     if (stream_id === null) return;
-    showToast('The recording is on the server.');
+    showToast(say('The recording is on the server.'));
     go(`${BASE}/recordings/${stream_id}`);
   });
   const discard = useAction(async () => {
@@ -49,11 +50,11 @@ function UnfinishedRecording({ stream, reload, ...unfinished }: UnfinishedWithSt
     reload();
   });
   const ask = async () => {
-    const text = <p>What is on the server stays. The rest is lost.</p>;
+    const text = <p>{say('What is on the server stays. The rest is lost.')}</p>;
     const goes_on = await confirm({
-      title: 'Discard what has not been sent?',
-      text: stream.stored_chunks === 0 ? <p>None of it is on the server.</p> : text,
-      action: 'Discard',
+      title: say('Discard what has not been sent?'),
+      text: stream.stored_chunks === 0 ? <p>{say('None of it is on the server.')}</p> : text,
+      action: say('Discard'),
       grave: true,
     });
     if (goes_on) await discard.run();
@@ -62,24 +63,24 @@ function UnfinishedRecording({ stream, reload, ...unfinished }: UnfinishedWithSt
   const left_ms = chunks.reduce((sum, { start_ms, end_ms }) => sum + end_ms - start_ms, 0);
   const error = goOn.error ?? finish.error ?? discard.error;
   return (
-    <section class="unfinished notice caution" aria-label="An unfinished recording">
+    <section class="unfinished notice caution" aria-label={say('An unfinished recording')}>
       <p>
-        The recording of <Time at={stream.captured_at} /> was interrupted.{' '}
+        {sayWith('The recording of {time} was interrupted.', { time: <Time at={stream.captured_at} /> })}{' '}
         {chunks.length === 0
-          ? 'All of it is on the server.'
-          : `The last ${durationText(left_ms)} have not been sent yet.`}
+          ? say('All of it is on the server.')
+          : say('The last {duration} have not been sent yet.', { duration: durationText(left_ms) })}
       </p>
       <div class="actions">
         {stream.end_ms === undefined && (
           <Button icon="microphone" busy={goOn.busy} onClick={() => void goOn.run()}>
-            Continue
+            {say('Continue')}
           </Button>
         )}
         <Button kind="primary" icon="check" busy={finish.busy} onClick={() => void finish.run()}>
-          Finish
+          {say('Finish')}
         </Button>
         <Button kind="danger" busy={discard.busy} onClick={() => void ask()}>
-          Discard
+          {say('Discard')}
         </Button>
       </div>
       {error !== null && <p role="alert">{error.message}</p>}

@@ -3,6 +3,8 @@ import { encodeCborBody } from '../../kits/typescript/src/cbor_body.js';
 import { backoffAfter } from '../../src/domain/backoff.js';
 import { type Answer, payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
+import { errorText } from '../language/error_text.js';
+import { say } from '../language/say.js';
 import { type ChunkHead, forgetChunk, KEPT_BYTES_MAX, type KeptRecording, keepChunk, readKept } from './kept.js';
 
 /**
@@ -99,7 +101,7 @@ export class Uploads {
           if (bytes === null) await forgetChunk(this.#stream_id, head).catch(() => {});
         }
       } catch (error) {
-        this.problem.value = error instanceof Error ? error.message : 'It could not be sent.';
+        this.problem.value = error instanceof Error ? error.message : say('It could not be sent.');
         if (error instanceof ApiError && LASTING.includes(error.code)) {
           this.failed.value = true;
           break;
@@ -138,7 +140,8 @@ export class Uploads {
     });
     const answer = await send('POST', '/audio/chunks', { body, headers: { 'Content-Type': 'application/cbor' } });
     const { items } = await payloadOf<Answer<'POST /audio/chunks'>>(answer);
-    for (const item of items) if ('error' in item) throw new ApiError(item.error.code, item.error.message);
+    for (const item of items)
+      if ('error' in item) throw new ApiError(item.error.code, errorText(item.error.code, item.error.message));
   }
 }
 

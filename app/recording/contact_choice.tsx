@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Contact } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useLoaded } from '../api/loading.js';
+import { say } from '../language/say.js';
 import { TextField } from '../parts/field.js';
 import { account } from '../shell/account.js';
 
@@ -47,10 +48,10 @@ export function PersonField({
         required
         maxLength={100}
         autoComplete="off"
-        hint="A new name becomes a contact."
+        hint={say('A new name becomes a contact.')}
       />
       {names.length > 0 && (
-        <ul class="choices" aria-label="People you know">
+        <ul class="choices" aria-label={say('People you know')}>
           {names.map(({ id, name }) => (
             <li key={id}>
               <button type="button" class="choice" onClick={() => onValue(name)}>
@@ -81,7 +82,7 @@ export async function selfContact(): Promise<Contact | null> {
 export async function selfContactNamed(name: string): Promise<Contact> {
   const self = await selfContact();
   if (self !== null) return self;
-  const wanted = name.trim() || account.value?.name || 'Me';
+  const wanted = name.trim() || account.value?.name || say('Me');
   const { id } = await contactNamed(wanted);
   return api('PATCH /contacts/{id}', { path: { id }, body: { is_self: true } });
 }

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { say } from '../language/say.js';
 import { Button } from '../parts/button.js';
 import type { Finding } from './finding.js';
 
@@ -12,14 +13,14 @@ export function FindBar({ finding }: { finding: Finding }) {
     if (is_open) field.current?.select();
   }, [is_open]);
   if (!is_open) return null;
-  const count = found.length === 0 ? 'No results' : `${at + 1} of ${found.length}`;
+  const count = found.length === 0 ? say('No results') : say('{at} of {count}', { at: at + 1, count: found.length });
   return (
     <search class="find">
       <input
         ref={field}
         type="search"
-        aria-label="Find in the transcript"
-        placeholder="Find in the transcript"
+        aria-label={say('Find in the transcript')}
+        placeholder={say('Find in the transcript')}
         autocomplete="off"
         value={text}
         onInput={(event) => set(event.currentTarget.value)}
@@ -32,9 +33,23 @@ export function FindBar({ finding }: { finding: Finding }) {
       <span class="find-count" role="status">
         {text.trim() === '' ? '' : count}
       </span>
-      <Button kind="quiet" small icon="up" label="Previous" disabled={found.length === 0} onClick={() => step(-1)} />
-      <Button kind="quiet" small icon="down" label="Next" disabled={found.length === 0} onClick={() => step(1)} />
-      <Button kind="quiet" small icon="close" label="Close find" onClick={() => set(null)} />
+      <Button
+        kind="quiet"
+        small
+        icon="up"
+        label={say('Previous')}
+        disabled={found.length === 0}
+        onClick={() => step(-1)}
+      />
+      <Button
+        kind="quiet"
+        small
+        icon="down"
+        label={say('Next')}
+        disabled={found.length === 0}
+        onClick={() => step(1)}
+      />
+      <Button kind="quiet" small icon="close" label={say('Close find')} onClick={() => set(null)} />
     </search>
   );
 }

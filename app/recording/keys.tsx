@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Player } from '../audio/player.js';
+import { say } from '../language/say.js';
 import { Dialog } from '../parts/dialog.js';
 import { CheckField } from '../parts/field.js';
 import { keysAreOn, setKeysOn } from './key_choice.js';
@@ -44,7 +45,8 @@ export function useKeys(player: Player, { find, help }: { find: () => void; help
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const name = useOf(event);
-      if (name === null || (USES[name].needs_audio && player.length_ms.peek() === 0)) return;
+      const is_silent = player.text_ms !== null || player.length_ms.peek() === 0;
+      if (name === null || (USES[name].needs_audio && is_silent)) return;
       event.preventDefault();
       latest.current[name]();
     };
@@ -64,22 +66,23 @@ function useOf(event: KeyboardEvent): UseName | null {
 }
 
 /** The keys with what they do, and the choice to have none. */
-export function KeysDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+export function KeysDialog({ open, has_audio, onClose }: { open: boolean; has_audio: boolean; onClose: () => void }) {
+  const shown_uses = Object.values(USES).filter(({ needs_audio }) => has_audio || !needs_audio);
   return (
-    <Dialog open={open} title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog open={open} title={say('Keyboard shortcuts')} onClose={onClose}>
       <dl class="keys">
-        {Object.values(USES).map(({ shown, does }) => (
+        {shown_uses.map(({ shown, does }) => (
           <div key={shown}>
             <dt>
-              <kbd>{shown}</kbd>
+              <kbd>{shown === 'Space or k' ? say(shown) : shown}</kbd>
             </dt>
-            <dd>{does}</dd>
+            <dd>{say(does)}</dd>
           </div>
         ))}
       </dl>
       <CheckField
-        label="Use these shortcuts"
-        hint="Switch them off where they get in the way of speech input."
+        label={say('Use these shortcuts')}
+        hint={say('Switch them off where they get in the way of speech input.')}
         checked={keysAreOn()}
         onValue={setKeysOn}
       />

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LiveEvent, LivePreview, LiveTurns, Turn } from '../../kits/typescript/src/api.js';
 import { clockText } from '../../src/domain/span_text.js';
 import { followLiveText } from '../api/live_text.js';
+import { say } from '../language/say.js';
 
 /** The live text of a recording under way. */
 
@@ -35,7 +36,7 @@ export function withChanged(turns: readonly Turn[], { from_ms, to_ms, turns: cha
 /** Lines that turns take the place of soon. */
 export function LiveLines({ lines }: { lines: Lines }) {
   return (
-    <ol class="live-lines" aria-label="Heard just now" aria-live="polite">
+    <ol class="live-lines" aria-label={say('Heard just now')} aria-live="polite">
       {lines.map(({ start_ms, text }) => (
         <li key={start_ms} class="turn">
           <span class="turn-at">{clockText(start_ms)}</span>
@@ -59,7 +60,7 @@ export function LiveText({ stream_id }: { stream_id: string }) {
   if (turns.length + lines.length === 0) return null;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <section class="live-text" ref={box} aria-label="What is said" tabIndex={0}>
+    <section class="live-text" ref={box} aria-label={say('What is said')} tabIndex={0}>
       <ol class="turns">
         {turns.map(({ id, start_ms, text, language }) => (
           <li key={id} class="turn">

@@ -2,23 +2,25 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Turn } from '../../kits/typescript/src/api.js';
 import { PEAKS } from '../audio/peaks.js';
 import type { Player } from '../audio/player.js';
+import { say } from '../language/say.js';
+import { colourNamed, onColours } from '../parts/scheme.js';
 import { spokenDuration } from '../parts/time.js';
-import { colourOf } from './speaker_colours.js';
+import type { VoiceColours } from './speaker_colours.js';
 
 const STEP_MS = 5_000;
 const LARGE_STEP_MS = 30_000;
 
-type Drawn = { peaks: Float32Array | null; turns: readonly Turn[] };
+type Drawn = { peaks: Float32Array | null; turns: readonly Turn[]; colourOf: VoiceColours };
 
 /** The whole recording at a glance: how loud it is, and who speaks when. It seeks, by mouse, finger and keyboard. */
-export function Outline({ player, peaks, turns }: { player: Player } & Drawn) {
+export function Outline({ player, peaks, turns, colourOf }: { player: Player } & Drawn) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const length_ms = player.length_ms.value;
   const position_ms = player.position_ms.value;
 
   const draw = () => {
-    if (canvas.current !== null) drawOutline(canvas.current, { peaks, turns, length_ms, position_ms });
+    if (canvas.current !== null) drawOutline(canvas.current, { peaks, turns, colourOf, length_ms, position_ms });
   };
   const redraw = useRef(draw);
   redraw.current = draw;
@@ -27,11 +29,10 @@ export function Outline({ player, peaks, turns }: { player: Player } & Drawn) {
     const again = () => redraw.current();
     const sizes = new ResizeObserver(again);
     if (canvas.current !== null) sizes.observe(canvas.current);
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', again);
+    const colours = onColours(again);
     return () => {
       sizes.disconnect();
-      scheme.removeEventListener('change', again);
+      colours();
     };
   }, []);
 
@@ -52,11 +53,14 @@ export function Outline({ player, peaks, turns }: { player: Player } & Drawn) {
       class="outline"
       role="slider"
       tabIndex={0}
-      aria-label="Position"
+      aria-label={say('Position')}
       aria-valuemin={0}
       aria-valuemax={Math.round(length_ms / 1_000)}
       aria-valuenow={Math.round(position_ms / 1_000)}
-      aria-valuetext={`${spokenDuration(position_ms)} of ${spokenDuration(length_ms)}`}
+      aria-valuetext={say('{at} of {length}', {
+        at: spokenDuration(position_ms),
+        length: spokenDuration(length_ms),
+      })}
       onKeyDown={onKey}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
@@ -96,7 +100,7 @@ const LANE_PX = 6;
 
 function drawOutline(
   canvas: HTMLCanvasElement,
-  { peaks, turns, length_ms, position_ms }: Drawn & { length_ms: number; position_ms: number },
+  { peaks, turns, colourOf, length_ms, position_ms }: Drawn & { length_ms: number; position_ms: number },
 ): void {
   const ratio = devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
@@ -106,8 +110,7 @@ function drawOutline(
     canvas.height = Math.round(height * ratio);
   }
   const context = canvas.getContext('2d') as CanvasRenderingContext2D;
-  const style = getComputedStyle(canvas);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const colour = (name: string) => colourNamed(name, canvas);
   const xOf = (ms: number) => (ms / length_ms) * width;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
@@ -136,8 +139,9 @@ function drawOutline(
       context.fillRect(x, (wave_height - tall) / 2, BAR_PX, tall);
     }
   }
-  for (const { start_ms, end_ms, speaker } of turns) {
-    const number = colourOf(speaker);
+  for (const turn of turns) {
+    const { start_ms, end_ms } = turn;
+    const number = colourOf(turn);
     context.fillStyle = colour(number === 0 ? '--field-edge' : `--line-${number}`);
     const x = xOf(start_ms);
     context.fillRect(x, lane_top, Math.max(1, xOf(end_ms) - x - 1), LANE_PX - 2);

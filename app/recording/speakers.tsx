@@ -2,25 +2,33 @@ import { useState } from 'preact/hooks';
 import type { Transcript } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useAction, useLoaded } from '../api/loading.js';
+import { say } from '../language/say.js';
 import { Button } from '../parts/button.js';
 import { Dialog, useDialogAbout } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
 import { FormProblem, SelectField } from '../parts/field.js';
+import { faultOf } from '../parts/form.js';
 import { durationText } from '../parts/time.js';
 import { showToast } from '../parts/toast_queue.js';
+import { BASE } from '../router.js';
 import { contactNamed, PersonField, selfContact, selfContactNamed } from './contact_choice.js';
-import { colourOf, speakerWords } from './speaker_colours.js';
+import { speakerWords, type VoiceColours } from './speaker_colours.js';
 
 type Speaker = Transcript['speakers'][number];
 
 /** Who speaks in a recording, to be named. */
 export function Speakers({
   stream_id,
+  has_audio,
   speakers,
+  colourOf,
   onChange,
 }: {
   stream_id: string;
+  /** Without audio the names are those of the file. */
+  has_audio: boolean;
   speakers: readonly Speaker[];
+  colourOf: VoiceColours;
   onChange: (transcript: Transcript) => void;
 }) {
   const [named, setNamed] = useDialogAbout(speakers, dialogOf);
@@ -29,16 +37,22 @@ export function Speakers({
       <ul class="speakers">
         {speakers.map((one) => (
           <li key={one.speaker}>
-            <span class={`dot line-${colourOf(one.speaker)}`} aria-hidden="true" />
+            <span class={`dot line-${colourOf(one)}`} aria-hidden="true" />
             <span class="speaker-name">
-              <bdi>{one.name ?? speakerWords(one.speaker)}</bdi>
+              {one.contact_id === null ? (
+                <bdi>{one.name ?? speakerWords(one.speaker)}</bdi>
+              ) : (
+                <a href={`${BASE}/people/${one.contact_id}`}>
+                  <bdi>{one.name ?? speakerWords(one.speaker)}</bdi>
+                </a>
+              )}
               <span class="soft">
                 {durationText(one.talk_ms)}
-                {one.attribution === 'recognized' && ', by the voice'}
+                {one.attribution === 'recognized' && `, ${has_audio ? say('by the voice') : say('by the file')}`}
               </span>
             </span>
             <Button small kind="quiet" label={undefined} onClick={() => setNamed(one)}>
-              {one.name === null ? 'Name' : 'Change'}
+              {one.name === null ? say('Name|verb') : say('Change')}
               <span class="visually-hidden"> {one.name ?? speakerWords(one.speaker)}</span>
             </Button>
           </li>
@@ -66,7 +80,7 @@ export function Speakers({
 }
 
 function dialogOf({ name, speaker }: Speaker): { title: string; about: string } {
-  return { title: `Who is ${name ?? speakerWords(speaker)}?`, about: speaker };
+  return { title: say('Who is {name}?', { name: name ?? speakerWords(speaker) }), about: speaker };
 }
 
 function SpeakerForm({
@@ -89,18 +103,18 @@ function SpeakerForm({
   const save = useAction(async () => {
     const { id } = await contactNamed(name);
     onDone(await api('PATCH /audio/streams/{id}/speakers/{speaker}', { path, body: { contact_id: id } }));
-    showToast(`${name.trim()} is named.`);
+    showToast(say('{name} is named.', { name: name.trim() }));
   });
   const self = useLoaded(selfContact, []);
   const is_self = self.data !== null && self.data.id === speaker.contact_id;
   const claim = useAction(async () => {
     const { id } = await selfContactNamed(name);
     onDone(await api('PATCH /audio/streams/{id}/speakers/{speaker}', { path, body: { contact_id: id } }));
-    showToast('This speaker is you.');
+    showToast(say('This speaker is you.'));
   });
   const merge = useAction(async () => {
     onDone(await api('POST /audio/streams/{id}/speakers/{speaker}/merge', { path, body: { into } }));
-    showToast('The two speakers are merged.');
+    showToast(say('The two speakers are merged.'));
   });
   return (
     <>
@@ -110,22 +124,22 @@ function SpeakerForm({
           void save.run();
         }}
       >
-        <PersonField label="Name" value={name} onValue={setName} error={save.error?.fields.get('name') ?? null} />
+        <PersonField label={say('Name')} value={name} onValue={setName} error={faultOf(save.error, 'name')} />
         <FormProblem error={save.error} fields={['name']} />
         <FormProblem error={assign.error ?? claim.error} />
         <div class="dialog-actions">
           {!is_self && (
             <Button busy={claim.busy} onClick={() => void claim.run()}>
-              This is me
+              {say('This is me')}
             </Button>
           )}
           {speaker.contact_id !== null && (
             <Button busy={assign.busy} onClick={() => void assign.run(null)}>
-              Remove the name
+              {say('Remove the name')}
             </Button>
           )}
           <Button kind="primary" type="submit" busy={save.busy}>
-            Save
+            {say('Save')}
           </Button>
         </div>
       </form>
@@ -138,18 +152,18 @@ function SpeakerForm({
           }}
         >
           <SelectField
-            label="Merge with"
+            label={say('Merge with')}
             value={into}
             onValue={setInto}
             options={[
-              ['', 'Choose a speaker'],
+              ['', say('Choose a speaker')],
               ...others.map((one) => [one.speaker, one.name ?? speakerWords(one.speaker)] as const),
             ]}
           />
           <FormProblem error={merge.error} />
           <div class="dialog-actions">
             <Button type="submit" disabled={into === ''} busy={merge.busy}>
-              Merge speakers
+              {say('Merge speakers')}
             </Button>
           </div>
         </form>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Stream } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
+import { say } from '../language/say.js';
 import { Time, timeText } from '../parts/time.js';
 import { BASE } from '../router.js';
 import { may } from '../shell/account.js';
@@ -11,7 +12,7 @@ export function recordingName({
   title_suggested,
   captured_at,
 }: Pick<Stream, 'title' | 'title_suggested' | 'captured_at'>): string {
-  return title ?? title_suggested ?? `Recording of ${timeText(captured_at, 'date')}`;
+  return title ?? title_suggested ?? say('Recording of {date}', { date: timeText(captured_at, 'date') });
 }
 
 /** Asks lists of recordings for suggested titles, where the account may read them. */
@@ -19,11 +20,22 @@ export function includeTitles(): { include?: string } {
   return may('turns:read') && may('insights:read') ? { include: 'title_suggested' } : {};
 }
 
-/** Asks lists of recordings for all that rows show, where the account may read it. */
-export function includeAll(): { include?: string } {
+/** Asks for the star and tags of a recording as well. */
+export function includeTagged(): { include: string } {
   const { include } = includeTitles();
-  const details = [include, may('turns:read') ? 'speakers' : undefined].filter((one) => one !== undefined);
-  return details.length === 0 ? {} : { include: details.join(',') };
+  return { include: include === undefined ? 'tags' : `${include},tags` };
+}
+
+/** Asks lists of recordings for all that rows show, where the account may read it. */
+export function includeAll(): { include: string } {
+  const { include } = includeTagged();
+  return { include: may('turns:read') ? `${include},speakers` : include };
+}
+
+/** Asks for notes as well, for a list that is searched. */
+export function includeNotes(): { include: string } {
+  const { include } = includeAll();
+  return { include: may('turns:read') ? `${include},notes` : include };
 }
 
 const KEPT_MAX = 500;
@@ -39,15 +51,24 @@ function streamOf(id: string): Promise<Stream | null> {
   return asked;
 }
 
+/** Remembers recordings that a list has brought, so that no link asks for them again. */
+export function rememberStreams(streams: readonly Stream[]): void {
+  if (known.size + streams.length > KEPT_MAX) known.clear();
+  for (const stream of streams) known.set(stream.id, Promise.resolve(stream));
+}
+
 /** A link to a recording at a moment, by its name and, where wanted, its day; nothing while it is not known. */
 export function RecordingLink({
   stream_id,
   at_ms,
   with_day = false,
+  otherwise,
 }: {
   stream_id: string;
   at_ms: number;
   with_day?: boolean;
+  /** Shown while its name is not known. */
+  otherwise?: string;
 }) {
   const [stream, setStream] = useState<Stream | null>(null);
   useEffect(() => {
@@ -57,7 +78,7 @@ export function RecordingLink({
       is_shown = false;
     };
   }, [stream_id]);
-  if (stream === null || !may('audio:read')) return null;
+  if (stream === null || !may('audio:read')) return otherwise === undefined ? null : <span>{otherwise}</span>;
   const has_name = (stream.title ?? stream.title_suggested ?? null) !== null;
   return (
     <span>

@@ -1,11 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import type { Stream, Transcript, Turn, Workspace } from '../../kits/typescript/src/api.js';
+import { languageName } from '../language/formats.js';
+import { type PlainText, say, sayCount } from '../language/say.js';
 import { EmptyState } from '../parts/placeholders.js';
 import { durationText } from '../parts/time.js';
+import { isTextOnly } from './is_text_only.js';
 
 /** The progress of the transcript, and the parts of the recording that are not kept, in words. */
 
-const FAILURES: Record<string, string> = {
+const LANGUAGE_UNKNOWN = 'LANGUAGE_UNKNOWN';
+
+const FAILURES: Record<string, PlainText> = {
   ENGINE_UNREACHABLE: 'the speech engine could not be reached',
   ENGINE_TIMEOUT: 'the speech engine took too long',
   ENGINE_BUSY: 'the speech engine is overloaded',
@@ -32,12 +37,15 @@ const FAILURES: Record<string, string> = {
 export function TranscriptNotes({ transcript, turns }: { transcript: Transcript; turns: readonly Turn[] }) {
   const { waiting, failed, expired } = transcript;
   const is_misunderstood = isMostlyNotUnderstood(transcript, turns);
-  const others = failed.filter(({ code }) => !is_misunderstood || code !== 'NOT_UNDERSTOOD');
+  const is_unknown = isUnknownLanguage(transcript);
+  const others = failed.filter(
+    ({ code }) => !(is_misunderstood && code === 'NOT_UNDERSTOOD') && !(is_unknown && code === LANGUAGE_UNKNOWN),
+  );
   return (
     <>
       {waiting.length > 0 && transcript.engine !== null && (
         <p class="notice" role="status">
-          Transcribing: {durationText(sum(waiting))} to go.
+          {say('Transcribing: {duration} to go.', { duration: durationText(sum(waiting)) })}
         </p>
       )}
       {is_misunderstood && (
@@ -45,12 +53,24 @@ export function TranscriptNotes({ transcript, turns }: { transcript: Transcript;
           <NotUnderstood {...transcript} />
         </p>
       )}
-      {others.length > 0 && (
-        <p class="notice problem">
-          {durationText(sum(others.map(spanOf)))} could not be transcribed: {reasonsOf(others)}.
+      {is_unknown && (
+        <p class="notice caution">
+          <UnknownLanguage {...transcript} />
         </p>
       )}
-      {expired.length > 0 && <p class="notice caution">{durationText(sum(expired))} of it are no longer kept.</p>}
+      {others.length > 0 && (
+        <p class="notice problem">
+          {say('{duration} could not be transcribed: {reasons}.', {
+            duration: durationText(sum(others.map(spanOf))),
+            reasons: reasonsOf(others),
+          })}
+        </p>
+      )}
+      {expired.length > 0 && (
+        <p class="notice caution">
+          {say('{duration} of it are no longer kept.', { duration: durationText(sum(expired)) })}
+        </p>
+      )}
     </>
   );
 }
@@ -71,41 +91,61 @@ export function hasFailed({ waiting, failed }: Transcript, turns: readonly Turn[
 }
 
 function noTurnsWords(transcript: Transcript, stream: Stream): { title: string; text: ComponentChildren } {
+  if (isTextOnly(stream))
+    return { title: say('The text is gone'), text: say('It was deleted, or the time for which it is kept is over.') };
   if (hasFailed(transcript, [])) {
     if (isMostlyNotUnderstood(transcript, []))
-      return { title: 'No text of this recording', text: <NotUnderstood {...transcript} /> };
+      return { title: say('No text of this recording'), text: <NotUnderstood {...transcript} /> };
+    if (isUnknownLanguage(transcript))
+      return { title: say('No text of this recording'), text: <UnknownLanguage {...transcript} /> };
     const reasons = reasonsOf(transcript.failed);
     return {
-      title: 'It could not be transcribed',
+      title: say('It could not be transcribed'),
       text: `${reasons.charAt(0).toUpperCase()}${reasons.slice(1)}.`,
     };
   }
   if (transcript.engine === null) {
     return {
-      title: 'Transcription is not set up',
-      text: 'This server has no speech engine. Its operator can set one up; the text then appears here.',
+      title: say('Transcription is not set up'),
+      text: say('This server has no speech engine. Its operator can set one up; the text then appears here.'),
     };
   }
   if (stream.stored_chunks === 0)
-    return { title: 'No audio has arrived yet', text: 'The text appears here by itself.' };
+    return { title: say('No audio has arrived yet'), text: say('The text appears here by itself.') };
   if (transcript.waiting.length > 0 || transcript.covered.length === 0) {
-    return { title: 'Transcribing', text: 'The text appears here as it is transcribed.' };
+    return { title: say('Transcribing'), text: say('The text appears here as it is transcribed.') };
   }
-  return { title: 'No speech was heard', text: 'Nobody speaks in this recording.' };
+  return { title: say('No speech was heard'), text: say('Nobody speaks in this recording.') };
 }
 
 function NotUnderstood({ engine_languages }: Transcript) {
-  const known =
-    engine_languages === null ? '' : `: the speech engine knows ${engine_languages.map(languageName).join(', ')} only`;
   return (
     <>
-      Mostly not understood{known}. <a href="/guides/transcription">Other engines</a>
+      {engine_languages === null
+        ? say('Mostly not understood.')
+        : say('Mostly not understood: the speech engine knows {languages} only.', {
+            languages: engine_languages.map(languageName).join(', '),
+          })}{' '}
+      <a href="/guides/transcription">{say('Other engines')}</a>
     </>
   );
 }
 
-function languageName(tag: string): string {
-  return new Intl.DisplayNames('en', { type: 'language' }).of(tag) ?? tag;
+function UnknownLanguage({ engine_languages }: Transcript) {
+  return (
+    <>
+      {say(
+        "This recording is in another language. Spool's built-in engine knows {languages}. Your operator can add other languages with one command.",
+        { languages: (engine_languages ?? []).map(languageName).join(', ') },
+      )}{' '}
+      <a href="/guides/transcription#another-model">{say('Other languages')}</a>
+    </>
+  );
+}
+
+/** It was said to be in a language that the built-in engine does not know. */
+function isUnknownLanguage({ engine, engine_languages, failed }: Transcript): boolean {
+  return engine === 'built_in' && engine_languages !== null && failed.some(({ code }) => code === LANGUAGE_UNKNOWN);
 }
 
 /** More speech was not understood than there is text of. */
@@ -115,7 +155,12 @@ function isMostlyNotUnderstood({ failed }: Transcript, turns: readonly Turn[]): 
 }
 
 function reasonsOf(failed: Transcript['failed']): string {
-  return [...new Set(failed.map(({ code }) => FAILURES[code] ?? code))].join('; ');
+  return [...new Set(failed.map(({ code }) => reasonOf(code)))].join('; ');
+}
+
+function reasonOf(code: string): string {
+  const words = FAILURES[code];
+  return words === undefined ? code : say(words);
 }
 
 function spanOf({ from_ms, to_ms }: { from_ms: number; to_ms: number }): [number, number] {
@@ -123,14 +168,19 @@ function spanOf({ from_ms, to_ms }: { from_ms: number; to_ms: number }): [number
 }
 
 export function retentionWords({ retention, ...workspace }: Workspace): string {
-  const name = workspace.private ? 'Your own workspace' : workspace.name;
+  const name = workspace.private ? say('Your own workspace') : workspace.name;
   const { audio, transcripts } = retention;
   const kept = (days: number | null) => {
-    if (days === null) return 'forever';
-    return days === 0 ? 'not at all' : `for ${days} ${days === 1 ? 'day' : 'days'}`;
+    if (days === null) return say('forever');
+    return days === 0 ? say('not at all') : sayCount(days, { one: 'for {n} day', other: 'for {n} days' });
   };
-  if (audio.days === transcripts.days) return `${name} keeps audio and transcripts ${kept(audio.days)}.`;
-  return `${name} keeps audio ${kept(audio.days)}, and transcripts ${kept(transcripts.days)}.`;
+  if (audio.days === transcripts.days)
+    return say('{name} keeps audio and transcripts {kept}.', { name, kept: kept(audio.days) });
+  return say('{name} keeps audio {audio}, and transcripts {transcripts}.', {
+    name,
+    audio: kept(audio.days),
+    transcripts: kept(transcripts.days),
+  });
 }
 
 function sum(intervals: readonly (readonly [number, number])[]): number {

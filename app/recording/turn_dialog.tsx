@@ -1,125 +1,128 @@
+import { useState } from 'preact/hooks';
 import type { Transcript, Turn } from '../../kits/typescript/src/api.js';
 import { clockText } from '../../src/domain/span_text.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
+import { say, sayCount } from '../language/say.js';
 import { Button } from '../parts/button.js';
 import { confirm, Dialog } from '../parts/dialog.js';
-import { useDraft } from '../parts/drafts.js';
-import { FormProblem } from '../parts/field.js';
+import { SelectField } from '../parts/field.js';
 import { showToast } from '../parts/toast_queue.js';
-import { contactNamed, PersonField } from './contact_choice.js';
+import { SCOPES, type Scope, turnsMeant } from './attribution.js';
+import { AttributionForm, useAttribution } from './attribution_form.js';
 import { speakerWords } from './speaker_colours.js';
 
-/** Corrects one turn: somebody else said it, or it is to go. */
-export function TurnDialog({
-  turn,
-  speakers,
-  onClose,
-  onChanged,
-  onRemoved,
-}: {
-  turn: Turn | null;
+type TurnChanges = {
   speakers: Transcript['speakers'];
+  /** All turns of the recording. */
+  turns: readonly Turn[];
   onClose: () => void;
   onChanged: (turn: Turn) => void;
   onRemoved: (turn: Turn) => void;
-}) {
+  has_audio: boolean;
+};
+
+/** Corrects a turn: somebody else said it, and perhaps those behind it, or it is to go. */
+export function TurnDialog({ turn, ...changes }: TurnChanges & { turn: Turn | null }) {
   return (
-    <Dialog open={turn !== null} {...dialogOf(turn)} onClose={onClose}>
-      {turn !== null && <TurnForm key={turn.id} {...{ turn, speakers, onClose, onChanged, onRemoved }} />}
+    <Dialog open={turn !== null} {...dialogOf(turn)} onClose={changes.onClose}>
+      {turn !== null && <TurnForm key={turn.id} turn={turn} {...changes} />}
     </Dialog>
   );
 }
 
 export function dialogOf(turn: Turn | null): { title: string; about: string } {
-  return { title: 'Who said this?', about: turn?.id ?? '' };
+  return { title: say('Who said this?'), about: turn?.id ?? '' };
 }
 
-function TurnForm({
-  turn,
-  speakers,
-  onClose,
-  onChanged,
-  onRemoved,
-}: {
-  turn: Turn;
-  speakers: Transcript['speakers'];
-  onClose: () => void;
-  onChanged: (turn: Turn) => void;
-  onRemoved: (turn: Turn) => void;
-}) {
-  const [name, setName] = useDraft('name', '');
+function TurnForm({ turn, turns, speakers, onClose, onChanged, onRemoved, has_audio }: TurnChanges & { turn: Turn }) {
+  const [scope, setScope] = useState<Scope>('one');
+  const attribution = useAttribution({ turns: turnsMeant(turn, scope, turns), onChanged, onDone: onClose });
   const path = { id: turn.id };
-  const assign = useAction(async (body: { contact_id?: string | null; speaker?: string }) => {
-    onChanged(await api('PATCH /turns/{id}', { path, body }));
-    onClose();
-  });
-  const save = useAction(async () => {
-    const { id } = await contactNamed(name);
-    onChanged(await api('PATCH /turns/{id}', { path, body: { contact_id: id } }));
-    onClose();
-  });
   const remove = useAction(async () => {
     await api('DELETE /turns/{id}', { path });
     onRemoved(turn);
-    showToast('The turn is deleted.');
+    showToast(say('The turn is deleted.'));
   });
   const askToRemove = async () => {
     onClose();
     const goes_on = await confirm({
-      title: 'Delete this turn?',
-      text: <p>“{turn.text}” is removed from the transcript for good. The audio stays.</p>,
-      action: 'Delete',
+      title: say('Delete this turn?'),
+      text: (
+        <p>
+          {has_audio
+            ? say('“{text}” is removed from the transcript for good. The audio stays.', { text: turn.text })
+            : say('“{text}” is removed from the transcript for good.', { text: turn.text })}
+        </p>
+      ),
+      action: say('Delete'),
       grave: true,
     });
-    if (goes_on && !(await remove.run())) showToast('It could not be deleted.', 'problem');
+    if (goes_on && !(await remove.run())) showToast(say('It could not be deleted.'), 'problem');
   };
-  const others = speakers.filter(({ speaker }) => speaker !== turn.speaker);
   return (
     <>
       <blockquote class="quote">
         <span class="soft">{clockText(turn.start_ms)}</span> {turn.text}
       </blockquote>
-      {others.length > 0 && (
-        <ul class="choices" aria-label="Speakers of this recording">
-          {others.map((one) => (
-            <li key={one.speaker}>
-              <button
-                type="button"
-                class="choice"
-                disabled={assign.busy}
-                onClick={() => void assign.run({ speaker: one.speaker })}
-              >
-                <bdi>{one.name ?? speakerWords(one.speaker)}</bdi>
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save.run();
-        }}
-      >
-        <PersonField
-          label="Somebody else"
-          without={speakers.map(({ name }) => name)}
-          value={name}
-          onValue={setName}
-          error={save.error?.fields.get('name') ?? null}
-        />
-        <FormProblem error={save.error} fields={['name']} />
-        <FormProblem error={assign.error} />
-        <div class="dialog-actions">
+      <ScopeField turn={turn} turns={turns} scope={scope} onScope={setScope} />
+      <AttributionForm
+        speakers={speakers.filter(({ speaker }) => scope !== 'one' || speaker !== turn.speaker)}
+        attribution={attribution}
+        further={
           <Button kind="danger" onClick={() => void askToRemove()}>
-            Delete
+            {say('Delete')}
           </Button>
-          <Button kind="primary" type="submit" busy={save.busy}>
-            Save
-          </Button>
-        </div>
-      </form>
+        }
+      />
     </>
+  );
+}
+
+/** Of which turns it is said; nothing where the voice has this turn alone. */
+function ScopeField({
+  turn,
+  turns,
+  scope,
+  onScope,
+}: {
+  turn: Turn;
+  turns: readonly Turn[];
+  scope: Scope;
+  onScope: (scope: Scope) => void;
+}) {
+  const counts = { on: turnsMeant(turn, 'on', turns).length, all: turnsMeant(turn, 'all', turns).length };
+  if (counts.all < 2) return null;
+  const who = turn.speaker_name ?? speakerWords(turn.speaker);
+  const options = [
+    ['one', say('This turn')],
+    ...(counts.on > 1
+      ? [
+          [
+            'on',
+            sayCount(
+              counts.on,
+              { one: 'From here on ({n} turn of {who})', other: 'From here on ({n} turns of {who})' },
+              { who },
+            ),
+          ] as const,
+        ]
+      : []),
+    ...(counts.all > counts.on || counts.on < 2
+      ? [
+          [
+            'all',
+            sayCount(counts.all, { one: 'All {n} turns of {who}', other: 'All {n} turns of {who}' }, { who }),
+          ] as const,
+        ]
+      : []),
+  ] as const;
+  return (
+    <SelectField
+      label={say('Which turns')}
+      value={scope}
+      onValue={(value) => onScope(SCOPES.find((one) => one === value) ?? 'one')}
+      options={options}
+    />
   );
 }

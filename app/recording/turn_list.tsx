@@ -4,10 +4,13 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { Turn } from '../../kits/typescript/src/api.js';
 import { clockText } from '../../src/domain/span_text.js';
 import type { Player } from '../audio/player.js';
+import { say } from '../language/say.js';
 import { Button } from '../parts/button.js';
 import { hasDrafts } from '../parts/drafts.js';
 import type { Finding } from './finding.js';
-import { colourOf, speakerWords } from './speaker_colours.js';
+import { TurnTime } from './moment.js';
+import { type Note, NoteRow } from './notes.js';
+import { isSameVoice, speakerWords, type VoiceColours } from './speaker_colours.js';
 import { foundByTurn, type TextMatch } from './text_search.js';
 import { draftPlaceOf, TurnText, TurnTextEditor } from './turn_text.js';
 
@@ -20,12 +23,22 @@ export function TurnList({
   turns,
   player,
   finding,
+  notes,
+  colourOf,
+  selected,
+  onSelected,
   onAttribute,
   onChanged,
 }: {
   turns: readonly Turn[];
   player: Player;
   finding: Finding;
+  /** Shown between the turns, by their moment. */
+  notes: readonly Note[];
+  colourOf: VoiceColours;
+  /** The ids of the turns that are selected; null while none are to be. */
+  selected: ReadonlySet<string> | null;
+  onSelected: (selected: ReadonlySet<string>) => void;
   /** Somebody is to say who said it, or to delete it. */
   onAttribute: (turn: Turn) => void;
   onChanged: (turn: Turn) => void;
@@ -33,10 +46,13 @@ export function TurnList({
   const [active, setActive] = useState<string | null>(null);
   const scrolled_at = useRef(Number.NEGATIVE_INFINITY);
   const list = useRef<HTMLOListElement>(null);
-  useSignalEffect(() => {
-    setActive(turnAt(turns, player.position_ms.value)?.id ?? null);
-  });
-  useEffect(() => setActive(turnAt(turns, player.position_ms.peek())?.id ?? null), [turns]);
+  const mark = (at_ms: number) => {
+    // Text alone has a place only once somebody has gone to one.
+    const is_nowhere = player.text_ms !== null && at_ms === 0;
+    setActive(is_nowhere ? null : (turnAt(turns, at_ms)?.id ?? null));
+  };
+  useSignalEffect(() => mark(player.position_ms.value));
+  useEffect(() => mark(player.position_ms.peek()), [turns]);
   useEffect(() => {
     const note = () => {
       scrolled_at.current = performance.now();
@@ -64,24 +80,49 @@ export function TurnList({
     mark.scrollIntoView({ block: 'center' });
   }, [found_now]);
 
-  const given = useRef({ onAttribute, onChanged });
-  given.current = { onAttribute, onChanged };
+  const last_selected = useRef<string | null>(null);
+  const onSelect = (turn: Turn, with_all_between: boolean) => {
+    const since = with_all_between ? turns.findIndex(({ id }) => id === last_selected.current) : -1;
+    const at = turns.indexOf(turn);
+    const meant = since === -1 ? [turn] : turns.slice(Math.min(since, at), Math.max(since, at) + 1);
+    const is_on = !selected?.has(turn.id);
+    const next = new Set(selected);
+    for (const { id } of meant) {
+      if (is_on) next.add(id);
+      else next.delete(id);
+    }
+    last_selected.current = turn.id;
+    onSelected(next);
+  };
+  const is_anybody_known = turns.some(({ speaker, contact_id }) => speaker !== null || contact_id !== null);
+  const given = useRef({ onAttribute, onChanged, onSelect });
+  given.current = { onAttribute, onChanged, onSelect };
   const attribute = useRef((turn: Turn) => given.current.onAttribute(turn));
   const change = useRef((turn: Turn) => given.current.onChanged(turn));
+  const select = useRef((turn: Turn, range: boolean) => given.current.onSelect(turn, range));
   return (
-    <ol class="turns" ref={list}>
-      {turns.map((turn, n) => (
+    <ol class={player.text_ms === null ? 'turns' : 'turns text-only'} ref={list}>
+      {turns.flatMap((turn, n) => [
+        ...notesWithin(notes, n === 0 ? Number.NEGATIVE_INFINITY : (turns[n - 1] as Turn).start_ms, turn.start_ms).map(
+          (note) => <NoteRow key={note.id} note={note} player={player} />,
+        ),
         <TurnRow
           key={turn.id}
           turn={turn}
           is_active={turn.id === active}
-          goes_on={isSameVoice(turns[n - 1], turn)}
+          goes_on={!is_anybody_known || (n > 0 && isSameVoice(turns[n - 1] as Turn, turn))}
+          colour={colourOf(turn)}
+          is_selected={selected?.has(turn.id) ?? null}
           player={player}
           found={found_in.get(turn.id) ?? NOTHING}
           found_now={found_now?.turn_id === turn.id ? found_now : null}
           attribute={attribute.current}
           change={change.current}
-        />
+          select={select.current}
+        />,
+      ])}
+      {notesWithin(notes, turns.at(-1)?.start_ms ?? Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY).map((note) => (
+        <NoteRow key={note.id} note={note} player={player} />
       ))}
     </ol>
   );
@@ -91,20 +132,28 @@ const TurnRow = memo(function TurnRow({
   turn,
   is_active,
   goes_on,
+  colour,
+  is_selected,
   player,
   found,
   found_now,
   attribute,
   change,
+  select,
 }: {
   turn: Turn;
   is_active: boolean;
   goes_on: boolean;
+  colour: number;
+  /** Null while none are to be selected. */
+  is_selected: boolean | null;
   player: Player;
   found: readonly TextMatch[];
   found_now: TextMatch | null;
   attribute: (turn: Turn) => void;
   change: (turn: Turn) => void;
+  /** `range`: with all since the last one. */
+  select: (turn: Turn, range: boolean) => void;
 }) {
   const [is_editing, setEditing] = useState(() => hasDrafts(draftPlaceOf(turn)));
   const was_editing = useRef(false);
@@ -118,20 +167,13 @@ const TurnRow = memo(function TurnRow({
   const at = clockText(turn.start_ms);
   return (
     <li ref={row} class={goes_on ? 'turn goes-on' : 'turn'} aria-current={is_active ? 'true' : undefined}>
-      {!goes_on && (turn.speaker !== null || turn.speaker_name !== null) && (
+      {!goes_on && (
         <p class="turn-who">
-          <span class={`dot line-${colourOf(turn.speaker)}`} aria-hidden="true" />
+          <span class={`dot line-${colour}`} aria-hidden="true" />
           <bdi>{who}</bdi>
         </p>
       )}
-      <button
-        type="button"
-        class="turn-at"
-        aria-label={`Play from ${at}`}
-        onClick={() => player.playFrom(turn.start_ms)}
-      >
-        {at}
-      </button>
+      <TurnTime at_ms={turn.start_ms} player={player} />
       {is_editing ? (
         <TurnTextEditor turn={turn} onDone={() => setEditing(false)} onChanged={change} />
       ) : (
@@ -143,23 +185,41 @@ const TurnRow = memo(function TurnRow({
         />
       )}
       <div class="turn-buttons">
-        {!is_editing && (
-          <Button kind="quiet" small icon="edit" label={`Edit the text at ${at}`} onClick={() => setEditing(true)} />
+        {is_selected === null ? (
+          <>
+            {!is_editing && (
+              <Button
+                kind="quiet"
+                small
+                icon="edit"
+                label={say('Edit the text at {at}', { at })}
+                onClick={() => setEditing(true)}
+              />
+            )}
+            <Button
+              kind="quiet"
+              small
+              icon="more"
+              label={say('Change who spoke at {at}, or delete it', { at })}
+              onClick={() => attribute(turn)}
+            />
+          </>
+        ) : (
+          <input
+            type="checkbox"
+            class="turn-select"
+            checked={is_selected}
+            aria-label={say('Select the turn at {at}', { at })}
+            onClick={(event) => select(turn, event.shiftKey)}
+          />
         )}
-        <Button
-          kind="quiet"
-          small
-          icon="more"
-          label={`Change who spoke at ${at}, or delete it`}
-          onClick={() => attribute(turn)}
-        />
       </div>
     </li>
   );
 });
 
-function isSameVoice(before: Turn | undefined, turn: Turn): boolean {
-  return before !== undefined && before.speaker === turn.speaker && before.contact_id === turn.contact_id;
+function notesWithin(notes: readonly Note[], from_ms: number, to_ms: number): readonly Note[] {
+  return notes.filter(({ start_ms }) => from_ms <= start_ms && start_ms < to_ms);
 }
 
 /** The turn that is heard at a moment: the last one that has begun, until it is over. */

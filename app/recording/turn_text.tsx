@@ -5,6 +5,7 @@ import { clockText } from '../../src/domain/span_text.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import type { Player } from '../audio/player.js';
+import { say, sayWith } from '../language/say.js';
 import { Button } from '../parts/button.js';
 import { forgetDrafts, useDraftAt } from '../parts/drafts.js';
 import { FormProblem } from '../parts/field.js';
@@ -36,7 +37,7 @@ export function TurnText({
   onChanged: (turn: Turn) => void;
   onRestored: () => void;
 }) {
-  const restore = useToastAction('It could not be restored.', async () => {
+  const restore = useToastAction(say('It could not be restored.'), async () => {
     onChanged(await saved(turn, null));
     onRestored();
   });
@@ -45,7 +46,7 @@ export function TurnText({
   if (heard !== null) marks.push({ ...heard, as: 'heard' });
   const playFromWord = async (event: MouseEvent) => {
     // Whoever selects text wants to copy it.
-    if (getSelection()?.isCollapsed === false) return;
+    if (player.text_ms !== null || getSelection()?.isCollapsed === false) return;
     const place = clickedPlace(event, event.currentTarget as Element);
     const word = place === null ? null : wordAt(await placesOf(turn), place);
     player.playFrom(word?.start_ms ?? turn.start_ms);
@@ -58,15 +59,15 @@ export function TurnText({
       </p>
       {turn.heard_text !== undefined && (
         <p class="turn-edited">
-          <Badge>Edited</Badge>
+          <Badge>{say('Edited')}</Badge>
           <Button
             kind="quiet"
             small
             busy={restore.busy}
-            aria-label={`Restore what was heard at ${clockText(turn.start_ms)}`}
+            aria-label={say('Restore what was heard at {time}', { time: clockText(turn.start_ms) })}
             onClick={() => void restore.run()}
           >
-            Restore what was heard
+            {say('Restore what was heard')}
           </Button>
         </p>
       )}
@@ -79,7 +80,7 @@ function useHeardWord(turn: Turn, player: Player, is_heard: boolean): WordPlace 
   const places = useWordPlaces(turn, is_heard);
   const [heard, setHeard] = useState<WordPlace | null>(null);
   useEffect(() => {
-    if (!is_heard) return setHeard(null);
+    if (!is_heard || player.text_ms !== null) return setHeard(null);
     return effect(() => {
       const at_ms = player.position_ms.value;
       setHeard(at_ms > 0 || player.playing.value ? wordHeard(places, at_ms) : null);
@@ -90,7 +91,7 @@ function useHeardWord(turn: Turn, player: Player, is_heard: boolean): WordPlace 
 
 /** Where the draft of an edit lies. */
 export function draftPlaceOf({ id }: Turn): string {
-  return `turn ${id}`;
+  return `turn-${id}`;
 }
 
 /** The text of a turn in a field: Enter saves it, Shift and Enter begin a new line, Escape leaves it as it was. */
@@ -148,7 +149,7 @@ export function TurnTextEditor({
       <textarea
         ref={field}
         lang={turn.language ?? undefined}
-        aria-label={`What was said at ${clockText(turn.start_ms)}`}
+        aria-label={say('What was said at {time}', { time: clockText(turn.start_ms) })}
         aria-describedby={described.join(' ')}
         aria-invalid={fault === null ? undefined : true}
         readOnly={save.busy}
@@ -167,18 +168,18 @@ export function TurnTextEditor({
       <FormProblem error={save.error} fields={['text']} />
       {turn.heard_text !== undefined && (
         <p class="hint" id={ids.heard}>
-          Heard: <bdi>{turn.heard_text}</bdi>
+          {sayWith('Heard: {text}', { text: <bdi>{turn.heard_text}</bdi> })}
         </p>
       )}
       <div class="turn-actions">
         <Button kind="primary" small type="submit" busy={save.busy}>
-          {save.busy ? 'Saving…' : 'Save'}
+          {save.busy ? say('Saving…') : say('Save')}
         </Button>
         <Button small disabled={save.busy} onClick={close}>
-          Cancel
+          {say('Cancel')}
         </Button>
         <span class="turn-keys" id={ids.keys}>
-          Enter saves, Shift+Enter starts a new line, Escape cancels.
+          {say('Enter saves, Shift+Enter starts a new line, Escape cancels.')}
         </span>
       </div>
     </form>

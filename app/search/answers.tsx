@@ -3,12 +3,15 @@ import type { RecalledAnswer, RecallItem } from '../../kits/typescript/src/api.j
 import { clockText } from '../../src/domain/span_text.js';
 import { type Answer, api } from '../api/api.js';
 import { useLoaded } from '../api/loading.js';
+import { timeZone } from '../language/formats.js';
+import { say, sayWith } from '../language/say.js';
 import { Section } from '../parts/page.js';
 import { Badge, Loading, Show } from '../parts/placeholders.js';
 import { Time, timeText } from '../parts/time.js';
 import { RecordingLink } from '../recording/stream_names.js';
 import { BASE } from '../router.js';
 import { DOCUMENT_DATA } from '../shell/document_data.js';
+import { HighlightedText } from './hit.js';
 
 const SHOWN = 3;
 const AROUND_TURNS = 1;
@@ -16,10 +19,24 @@ const AROUND_TURNS = 1;
 const MODEL_MS = 700;
 
 /** The passages that answer a question best, each with its recording, day and speakers; above them a model's answer. */
-export function Answers({ q }: { q: string }) {
-  const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const body = { query: q, limit: SHOWN, context_turns: AROUND_TURNS, time_zone };
+export function Answers({
+  q,
+  stream_id,
+  onFound,
+}: {
+  q: string;
+  /** The recording that alone is asked; undefined for all. */
+  stream_id: string | undefined;
+  /** Hears whether there are passages. */
+  onFound: (has_passages: boolean) => void;
+}) {
+  const time_zone = timeZone();
+  const body = { query: q, limit: SHOWN, context_turns: AROUND_TURNS, time_zone, stream_id };
   const found = useLoaded(() => api('POST /recall', { body }), [q]);
+  const count = found.error === null ? found.data?.items.length : 0;
+  useEffect(() => {
+    if (count !== undefined) onFound(count > 0);
+  }, [count]);
   // Passages do not wait for what a model makes of them.
   const written = useLoaded(async () => {
     if (!DOCUMENT_DATA.has_answers) return null;
@@ -34,7 +51,7 @@ export function Answers({ q }: { q: string }) {
           <>
             {written.loading && <Writing />}
             {answer !== null && <Written answer={answer} items={items} />}
-            <Section title={answer === null ? 'Best answers' : 'Where it was said'}>
+            <Section title={answer === null ? say('Best answers') : say('Where it was said')}>
               <PeriodNote of={passages} />
               <ol class="list">
                 {items.map((item, at) => (
@@ -45,11 +62,23 @@ export function Answers({ q }: { q: string }) {
                   />
                 ))}
               </ol>
+              {!DOCUMENT_DATA.has_answers && <NoModel />}
             </Section>
           </>
         );
       }}
     </Show>
+  );
+}
+
+/** For whoever runs the server: others can't change it, but read why there are passages alone. */
+function NoModel() {
+  return (
+    <p class="hint under-list">
+      {sayWith('Answers in words need a language model. {link}', {
+        link: <a href="/guides/running#answers-in-words">{say('How the operator sets one')}</a>,
+      })}
+    </p>
   );
 }
 
@@ -60,13 +89,13 @@ function Writing() {
     const timer = setTimeout(() => setLong(true), MODEL_MS);
     return () => clearTimeout(timer);
   }, []);
-  return is_long ? <Loading what="Writing an answer" /> : null;
+  return is_long ? <Loading what={say('Writing an answer')} /> : null;
 }
 
 /** The sentences of an answer, each with the way to the turns that bear it. */
 function Written({ answer, items }: { answer: RecalledAnswer; items: readonly RecallItem[] }) {
   return (
-    <Section title="Answer">
+    <Section title={say('Answer')}>
       <div class="panel">
         {answer.sentences.map(({ text, citations }) => (
           <p key={text} class="answer">
@@ -77,32 +106,37 @@ function Written({ answer, items }: { answer: RecalledAnswer; items: readonly Re
               if (item === undefined || turn === undefined) return null;
               return (
                 <a key={turn_id} class="citation" href={`${BASE}/recordings/${turn.stream_id}?t=${turn.start_ms}`}>
-                  <span class="visually-hidden">Said in passage </span>
+                  <span class="visually-hidden">{say('Said in passage')} </span>
                   {at + 1}
-                  <span class="visually-hidden"> at {clockText(turn.start_ms)}</span>
+                  <span class="visually-hidden"> {say('at {time}', { time: clockText(turn.start_ms) })}</span>
                 </a>
               );
             })}
           </p>
         ))}
       </div>
-      <p class="hint">Written by a language model from the passages below.</p>
+      <p class="hint">{say('Written by a language model from the passages below.')}</p>
     </Section>
   );
 }
 
 function PeriodNote({ of: { period, period_relaxed } }: { of: Answer<'POST /recall'> }) {
   if (period === null) return null;
-  const days = `${timeText(period.from, 'date')} to ${timeText(Date.parse(period.to) - 1, 'date')}`;
+  const days = say('{from} to {to}', {
+    from: timeText(period.from, 'date'),
+    to: timeText(Date.parse(period.to) - 1, 'date'),
+  });
   return (
     <p class="hint typed-count">
-      {period_relaxed ? `Nothing found from ${days}. These are from other times.` : `From ${days}.`}
+      {period_relaxed
+        ? say('Nothing found from {days}. These are from other times.', { days })
+        : say('From {days}.', { days })}
     </p>
   );
 }
 
 function Passage({ item, number }: { item: RecallItem; number: number | null }) {
-  const { stream_id, start_ms, started_at, suggestion, turns } = item;
+  const { stream_id, start_ms, started_at, suggestion, turns, highlights, found_by } = item;
   return (
     <li>
       <div class="row-main">
@@ -110,21 +144,26 @@ function Passage({ item, number }: { item: RecallItem; number: number | null }) 
           {number !== null && <span class="citation">{number}</span>}
           {stream_id !== null && <RecordingLink stream_id={stream_id} at_ms={start_ms ?? 0} />}
           <Time at={started_at} />
-          {suggestion !== null && <Badge>To do</Badge>}
+          {suggestion !== null && <Badge>{say('To do')}</Badge>}
+          {found_by === 'meaning' && <Badge>{say('Found by meaning')}</Badge>}
         </p>
         {suggestion !== null && (
           <p class="row-title">
             <bdi>{suggestion.text}</bdi>
           </p>
         )}
-        {turns.map(({ id, speaker_name, text }) => (
+        {turns.map(({ id, stream_id: said_in, start_ms: said_at_ms, speaker_name, text }, at) => (
           <p key={id} class="row-text">
+            <a class="said-at" href={`${BASE}/recordings/${said_in}?t=${said_at_ms}`}>
+              <span class="visually-hidden">{say('Said at')} </span>
+              {clockText(said_at_ms)}
+            </a>{' '}
             {speaker_name !== null && (
               <strong>
                 <bdi>{speaker_name}:</bdi>{' '}
               </strong>
             )}
-            <bdi>{text}</bdi>
+            <HighlightedText text={text} highlights={highlights[at] ?? []} />
           </p>
         ))}
       </div>

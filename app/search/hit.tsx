@@ -1,11 +1,12 @@
 import type { SearchHit } from '../../kits/typescript/src/api.js';
 import { clockText } from '../../src/domain/span_text.js';
+import { type PlainText, say } from '../language/say.js';
 import { Badge } from '../parts/placeholders.js';
 import { Time } from '../parts/time.js';
 import { RecordingLink } from '../recording/stream_names.js';
 import { BASE } from '../router.js';
 
-const KIND_NAMES: Record<SearchHit['kind'], string | null> = {
+const KIND_NAMES: Record<SearchHit['kind'], PlainText | null> = {
   turn: null,
   suggestion: 'Suggestion',
   conversation: 'Conversation',
@@ -15,7 +16,8 @@ const KIND_NAMES: Record<SearchHit['kind'], string | null> = {
 /** A sentence that was found, with its recording and day. */
 export function Hit({ hit }: { hit: SearchHit }) {
   const { kind, snippet, stream_id, start_ms, started_at, speaker_name } = hit;
-  const text = <Snippet {...snippet} />;
+  const text = <HighlightedText {...snippet} />;
+  const kind_name = KIND_NAMES[kind];
   return (
     <li>
       <div class="row-main">
@@ -27,7 +29,7 @@ export function Hit({ hit }: { hit: SearchHit }) {
           )}
           <Time at={started_at} />
           {stream_id !== null && <RecordingLink stream_id={stream_id} at_ms={start_ms ?? 0} />}
-          {start_ms !== null && <span>at {clockText(start_ms)}</span>}
+          {start_ms !== null && <span>{say('at {time}', { time: clockText(start_ms) })}</span>}
         </p>
         {stream_id === null ? (
           <p class="row-title">{text}</p>
@@ -37,12 +39,13 @@ export function Hit({ hit }: { hit: SearchHit }) {
           </a>
         )}
       </div>
-      {KIND_NAMES[kind] !== null && <Badge>{KIND_NAMES[kind]}</Badge>}
+      {kind_name !== null && <Badge>{say(kind_name)}</Badge>}
     </li>
   );
 }
 
-function Snippet({ text, highlights }: SearchHit['snippet']) {
+/** A text in which words that were looked for are marked. */
+export function HighlightedText({ text, highlights }: SearchHit['snippet']) {
   const parts = [];
   let at = 0;
   for (const [from, to] of highlights) {

@@ -3,6 +3,7 @@ import type { SearchHit } from '../../kits/typescript/src/api.js';
 import { apiUntil } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
 import { apiErrorOf } from '../api/loading.js';
+import { say, sayCount, sayWith } from '../language/say.js';
 import { Section } from '../parts/page.js';
 import { Problem } from '../parts/placeholders.js';
 import { Hit } from './hit.js';
@@ -34,14 +35,22 @@ export function TypedHits({ text, query }: { text: string; query: URLSearchParam
   }, [text, filters]);
   if (typed === null) return null;
   if (typed.error !== null) return <Problem error={typed.error} />;
-  const count = typed.items.length === SHOWN ? `The first ${SHOWN} results` : countText(typed.items.length);
+  const count =
+    typed.items.length === 0
+      ? say('No results')
+      : typed.items.length === SHOWN
+        ? say('The first {count} results', { count: SHOWN })
+        : sayCount(typed.items.length, { one: '{n} result', other: '{n} results' });
   return (
-    <Section title="Where these words were said">
+    <Section title={say('Where these words were said')}>
       <p class="hint typed-count" role="status">
-        {count} for “<bdi>{typed.text}</bdi>”. Press Enter to ask.
+        {sayWith('{count} for “{text}”. Press Enter to ask.', {
+          count: <span>{count}</span>,
+          text: <bdi>{typed.text}</bdi>,
+        })}
       </p>
       {typed.items.length > 0 && (
-        <ul class="list" aria-label="Results">
+        <ul class="list" aria-label={say('Results')}>
           {typed.items.map((hit) => (
             <Hit key={`${hit.kind} ${hit.id}`} hit={hit} />
           ))}
@@ -71,8 +80,4 @@ async function hitsOf(text: string, query: URLSearchParams, signal: AbortSignal)
 function withoutBegunWord(text: string): string | null {
   const [, rest, begun = ''] = /^(.*\S)\s+(\S+)$/s.exec(text) ?? [];
   return rest !== undefined && [...begun].length < BEGUN_CHARS_MIN ? rest : null;
-}
-
-function countText(count: number): string {
-  return count === 1 ? '1 result' : `${count === 0 ? 'No' : count} results`;
 }

@@ -1,3 +1,5 @@
+import { say } from '../language/say.js';
+
 /** Our own OAuth server, as any client calls it: authorization code with PKCE, refresh, revocation, the end of a session. */
 
 const CLIENT_ID = 'svc-web';
@@ -78,7 +80,7 @@ async function askForTokens(form: Record<string, string>): Promise<Tokens> {
   const answer = await post(form);
   const body = (await answer.json().catch(() => ({}))) as Tokens & { error?: string; error_description?: string };
   if (answer.ok) return body;
-  const { error = 'server_error', error_description = 'The server gave no reason.' } = body;
+  const { error = 'server_error', error_description = say('The server gave no reason.') } = body;
   if (answer.status >= 500 || answer.status === 429) throw new Error(error_description);
   throw new SignInRefused(error, error_description);
 }

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { say } from '../language/say.js';
 import { draftsAreOf, forgetAllDrafts } from '../parts/drafts.js';
 import { forgetKept } from '../recorder/kept.js';
 import { BASE, go } from '../router.js';
@@ -35,7 +36,7 @@ export const session = signal<SessionState>({ is: 'starting' });
 const REFRESH_LOCK = 'spool.refresh';
 /** An access token that ends sooner is refreshed before it is used. */
 const REMAINING_MIN_MS = 30_000;
-const ENDED = 'Your session has ended. Sign in to go on.';
+const ENDED = 'Your session has ended. Sign in to go on.' as const;
 
 type AccessToken = { token: string; until_ms: number };
 
@@ -134,16 +135,16 @@ async function finishSignIn(): Promise<void> {
   go(begun?.to ?? BASE, { replace: true });
   const [code, error] = [answer.get('code'), answer.get('error')];
   if (begun === null || answer.get('state') !== begun.state) {
-    return readStored() === null ? signedOut('That sign-in was started in another tab. Start again.') : resume();
+    return readStored() === null ? signedOut(say('That sign-in was started in another tab. Start again.')) : resume();
   }
   if (error === 'access_denied') return signedOut(null);
-  if (code === null) return signedOut(answer.get('error_description') ?? 'You could not be signed in.');
+  if (code === null) return signedOut(answer.get('error_description') ?? say('You could not be signed in.'));
   try {
     const before = readStored();
     take(await exchange({ code, verifier: begun.verifier }));
     if (before !== null) await revoke(before.refresh_token).catch(() => {}); // one sign-in a browser
   } catch (failure) {
-    signedOut(failure instanceof Error ? failure.message : 'You could not be signed in.');
+    signedOut(failure instanceof Error ? failure.message : say('You could not be signed in.'));
   }
 }
 
@@ -158,11 +159,11 @@ async function renew(): Promise<string> {
   return inTurn(async () => {
     const stored = readStored();
     // Whoever still asks after the end changes nothing of what is said of it.
-    if (stored === null) throw session.peek().is === 'out' ? new SignedOut('Nobody is signed in.') : end(null);
+    if (stored === null) throw session.peek().is === 'out' ? new SignedOut(say('Nobody is signed in.')) : end(null);
     try {
       return take(await refresh(stored.refresh_token));
     } catch (error) {
-      throw error instanceof SignInRefused ? end(ENDED) : error;
+      throw error instanceof SignInRefused ? end(say(ENDED)) : error;
     }
   });
 }
@@ -195,7 +196,7 @@ function post(action: string, values: Record<string, string>): void {
 function end(problem: string | null): SignedOut {
   writeStored(null);
   signedOut(problem);
-  return new SignedOut('Nobody is signed in.');
+  return new SignedOut(say('Nobody is signed in.'));
 }
 
 function signedOut(problem: string | null): void {

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { say } from '../language/say.js';
 
 /** Whether the browser has a connection at all. That the server answers is another matter. */
 export const is_offline = signal(!navigator.onLine);
@@ -15,7 +16,7 @@ export function watchConnection(): void {
 export function OfflineNotice() {
   return (
     <div class="offline" role="status">
-      {is_offline.value && <p class="notice caution">You are offline. What you see may be out of date.</p>}
+      {is_offline.value && <p class="notice caution">{say('You are offline. What you see may be out of date.')}</p>}
     </div>
   );
 }

@@ -1,6 +1,7 @@
+import { type PlainText, say } from '../language/say.js';
 import { BASE, place } from '../router.js';
 
-type TabRow = readonly [path: string, words: string];
+type TabRow = readonly [path: string, words: PlainText];
 
 const SHARING: readonly TabRow[] = [
   ['/workspaces', 'Workspaces'],
@@ -17,11 +18,11 @@ const SETTINGS: readonly TabRow[] = [
 
 /** The pages that stand under one name in the navigation. */
 export function SharingTabs() {
-  return <PageTabs label="Sharing" rows={SHARING} />;
+  return <PageTabs label={say('Sharing')} rows={SHARING} />;
 }
 
 export function SettingsTabs() {
-  return <PageTabs label="Settings" rows={SETTINGS} />;
+  return <PageTabs label={say('Settings')} rows={SETTINGS} />;
 }
 
 function PageTabs({ label, rows }: { label: string; rows: readonly TabRow[] }) {
@@ -30,7 +31,7 @@ function PageTabs({ label, rows }: { label: string; rows: readonly TabRow[] }) {
     <nav class="tabs" aria-label={label}>
       {rows.map(([to, words]) => (
         <a key={to} class="tab" href={BASE + to} aria-current={path === to ? 'true' : undefined}>
-          {words}
+          {say(words)}
         </a>
       ))}
     </nav>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { say } from '../language/say.js';
 import { Button } from '../parts/button.js';
 import { ConfirmDialog } from '../parts/dialog.js';
 import { Page } from '../parts/page.js';
@@ -11,6 +12,7 @@ import { ROUTES } from '../routes.js';
 import { resume, session, signOut } from '../session/session.js';
 import { account, account_error, loadAccount, may } from './account.js';
 import { DOCUMENT_DATA } from './document_data.js';
+import { useDueNotifications } from './due_notifications.js';
 import { is_offline, OfflineNotice } from './offline.js';
 import { NoAccount, SignInScreen } from './signed_out.js';
 import { keepTimeZone } from './time_zone.js';
@@ -47,9 +49,12 @@ function PresentPage() {
 
 function NothingHere() {
   return (
-    <Page title="Page not found">
-      <EmptyState title="There is no page at this address" action={<a href={BASE}>Go to your recordings</a>}>
-        <p>It may have been deleted, or the link is incomplete.</p>
+    <Page title={say('Page not found')}>
+      <EmptyState
+        title={say('There is no page at this address')}
+        action={<a href={BASE}>{say('Go to your recordings')}</a>}
+      >
+        <p>{say('It may have been deleted, or the link is incomplete.')}</p>
       </EmptyState>
     </Page>
   );
@@ -57,6 +62,7 @@ function NothingHere() {
 
 function Frame({ children }: { children: ComponentChildren }) {
   const { path } = place.value;
+  useDueNotifications();
   const [open, setOpen] = useState(false);
   const toggle = useRef<HTMLDivElement>(null);
   useEffect(() => setOpen(false), [path]);
@@ -73,7 +79,7 @@ function Frame({ children }: { children: ComponentChildren }) {
   return (
     <div class="frame">
       <a class="skip" href="#content">
-        Skip to content
+        {say('Skip to content')}
       </a>
       <header class="top">
         <a class="brand" href={BASE}>
@@ -84,13 +90,13 @@ function Frame({ children }: { children: ComponentChildren }) {
           <Button
             kind="quiet"
             icon={open ? 'close' : 'menu'}
-            label={open ? 'Close the menu' : 'Menu'}
+            label={open ? say('Close the menu') : say('Menu')}
             aria-expanded={open}
             onClick={() => setOpen(!open)}
           />
         </div>
         <div class={open ? 'side open' : 'side'}>
-          <nav aria-label="Pages">
+          <nav aria-label={say('Pages')}>
             <Links routes={ROUTES.filter(({ is_setup }) => is_setup !== true)} />
             <Links routes={ROUTES.filter(({ is_setup }) => is_setup === true)} />
           </nav>
@@ -99,7 +105,7 @@ function Frame({ children }: { children: ComponentChildren }) {
               <bdi>{account.value?.name ?? account.value?.email}</bdi>
             </p>
             <Button kind="quiet" small onClick={() => void signOut()}>
-              Sign out
+              {say('Sign out')}
             </Button>
           </div>
         </div>
@@ -121,11 +127,13 @@ function Links({ routes }: { routes: readonly AppRoute[] }) {
     <ul>
       {routes.flatMap((route) => {
         if (route.nav === undefined || (route.needs !== undefined && !may(route.needs))) return [];
-        const is_here = [route.path, ...(route.also ?? [])].some((at) => path === at || path.startsWith(`${at}/`));
+        const is_here = [route.path, ...(route.also ?? [])].some(
+          (at) => path === at || (at !== '/' && path.startsWith(`${at}/`)),
+        );
         return (
           <li key={route.path}>
             <a href={BASE + route.path} aria-current={is_here ? 'page' : undefined}>
-              {route.nav}
+              {say(route.nav)}
             </a>
           </li>
         );

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
+import { say, sayWith } from '../language/say.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { TextField } from '../parts/field.js';
 import { Loading } from '../parts/placeholders.js';
@@ -39,31 +40,31 @@ export function SignInScreen() {
   const [email, setEmail] = useState('');
   if (now.is === 'starting' || now.is === 'in') {
     return (
-      <Card title="Your recordings">
-        <Loading what="Signing in" />
+      <Card title={say('Your recordings')}>
+        <Loading what={say('Signing in')} />
       </Card>
     );
   }
   if (now.is === 'away' && is_offline.value) return <Offline />;
   if (now.is === 'away') {
     return (
-      <Card title="Spool can’t be reached">
-        <p class="lead">Check your connection. You stay signed in.</p>
+      <Card title={say('Spool can’t be reached')}>
+        <p class="lead">{say('Check your connection. You stay signed in.')}</p>
         <Button kind="primary" onClick={() => void resume()}>
-          Try again
+          {say('Try again')}
         </Button>
       </Card>
     );
   }
   return (
-    <Card title="Your recordings">
-      <p class="lead">Listen to what was recorded, read it as text, and find again what was said.</p>
+    <Card title={say('Your recordings')}>
+      <p class="lead">{say('Listen to what was recorded, read it as text, and find again what was said.')}</p>
       {now.problem !== null && (
         <p class="notice caution" role="alert">
           {now.problem}
         </p>
       )}
-      {is_offline.value && <p class="notice caution">You are offline. To sign in you need a connection.</p>}
+      {is_offline.value && <p class="notice caution">{say('You are offline. To sign in you need a connection.')}</p>}
       {isSecureContext ? (
         <form
           onSubmit={(event) => {
@@ -73,17 +74,21 @@ export function SignInScreen() {
         >
           <TextField
             {...{ type: 'email', autoComplete: 'email', required: true, maxLength: EMAIL_CHARS_MAX, spellcheck: false }}
-            label="Email address"
+            label={say('Email address')}
             value={email}
             onValue={setEmail}
-            hint={`${DOCUMENT_DATA.sends_mail ? 'We’ll email you' : 'You get'} a six-digit code. If you are new here, this creates your account.`}
+            hint={
+              DOCUMENT_DATA.sends_mail
+                ? say('We’ll email you a six-digit code. If you are new here, this creates your account.')
+                : say('You get a six-digit code. If you are new here, this creates your account.')
+            }
           />
           <Button kind="primary" type="submit" busy={enter.busy}>
-            Sign in
+            {say('Sign in')}
           </Button>
         </form>
       ) : (
-        <p class="notice problem">You can’t sign in at this address: it must be https, or localhost.</p>
+        <p class="notice problem">{say('You can’t sign in at this address: it must be https, or localhost.')}</p>
       )}
     </Card>
   );
@@ -92,8 +97,8 @@ export function SignInScreen() {
 /** It goes on by itself when the connection is back. */
 function Offline() {
   return (
-    <Card title="You are offline">
-      <p class="lead">Your recordings are shown as soon as there is a connection. You stay signed in.</p>
+    <Card title={say('You are offline')}>
+      <p class="lead">{say('Your recordings are shown as soon as there is a connection. You stay signed in.')}</p>
     </Card>
   );
 }
@@ -105,13 +110,13 @@ export function NoAccount() {
   if (error.code === 'NETWORK' && is_offline.value) return <Offline />;
   if (error.code === 'ACCOUNT_DELETED') return <DeletedAccount erase_at={error.extra.erase_at} />;
   return (
-    <Card title="Your account can’t be shown">
+    <Card title={say('Your account can’t be shown')}>
       <p class="lead">{error.message}</p>
       <div class="stack">
         <Button kind="primary" onClick={() => void loadAccount()}>
-          Try again
+          {say('Try again')}
         </Button>
-        <Button onClick={() => void signOut()}>Sign out</Button>
+        <Button onClick={() => void signOut()}>{say('Sign out')}</Button>
       </div>
     </Card>
   );
@@ -124,13 +129,15 @@ function DeletedAccount({ erase_at }: { erase_at: unknown }) {
     await loadAccount();
   });
   return (
-    <Card title="Your account is deleted">
+    <Card title={say('Your account is deleted')}>
       {typeof erase_at === 'string' ? (
         <p class="lead">
-          You can restore it until <Time at={erase_at} />, with everything that only you own. Then it is erased.
+          {sayWith('You can restore it until {time}, with everything that only you own. Then it is erased.', {
+            time: <Time at={erase_at} />,
+          })}
         </p>
       ) : (
-        <p class="lead">The time to restore it is over, and what was in it is erased.</p>
+        <p class="lead">{say('The time to restore it is over, and what was in it is erased.')}</p>
       )}
       {restoring.error !== null && (
         <p class="notice problem" role="alert">
@@ -140,14 +147,14 @@ function DeletedAccount({ erase_at }: { erase_at: unknown }) {
       <div class="stack">
         {typeof erase_at === 'string' ? (
           <Button kind="primary" busy={restoring.busy} onClick={() => void restoring.run()}>
-            Restore it
+            {say('Restore it')}
           </Button>
         ) : (
           <ButtonLink kind="primary" href="/restore">
-            Start again
+            {say('Start again')}
           </ButtonLink>
         )}
-        <Button onClick={() => void signOut()}>Sign out</Button>
+        <Button onClick={() => void signOut()}>{say('Sign out')}</Button>
       </div>
     </Card>
   );

@@ -1,13 +1,16 @@
 import { api } from '../api/api.js';
+import { browserZone, profile_zone } from '../language/formats.js';
 import { may } from './account.js';
 
-/** Sets the account's time zone to that of this browser, where none is set. */
+/** Shows times in the account's zone, and sets that to the browser's where none is set. */
 export async function keepTimeZone(): Promise<void> {
+  profile_zone.value = null;
   if (!may('profile:read') || !may('profile:write')) return;
   try {
     const { revision, time_zone } = await api('GET /profile');
+    profile_zone.value = time_zone;
     if (time_zone !== null) return;
-    await api('PATCH /profile', { body: { revision, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone } });
+    await api('PATCH /profile', { body: { revision, time_zone: browserZone() } });
   } catch {
     // The next page tries again; nothing here waits for it.
   }

@@ -13,6 +13,7 @@ import {
   mergeContact,
   readContact,
 } from '../../src/features/transcripts/contacts.js';
+import { readSpoken, spokenShape } from '../../src/features/transcripts/spoken.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
@@ -63,6 +64,18 @@ export const CONTACT_ROUTES: readonly Route[] = [
     permission: READS,
     answer: contactShape,
     handler: ({ services, who, params }) => readContact(services, who, params.id),
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/contacts/:id/spoken',
+    params: { id: PARAMETERS.contact },
+    summary: 'How much a contact said, and when it was heard last.',
+    notes: 'Of one that was merged into another, what that one said. It counts in the newest 100 recordings.',
+    credential: 'account',
+    permission: READS,
+    answer: spokenShape,
+    handler: ({ services, who, params }) => readSpoken(services, who, params.id),
   }),
 
   accountRoute({

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { listCursor } from '../../src/access/cursors.js';
-import { capturedAt, fileName, listLimit, sha256, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
+import {
+  capturedAt,
+  fileName,
+  intoWorkspace,
+  listLimit,
+  sha256,
+  trimmedText,
+  uuid,
+  whole,
+} from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
@@ -30,9 +39,9 @@ export const IMPORT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/audio/imports',
-    summary: 'Announces an audio file that becomes a recording.',
+    summary: 'Announces an audio file, or a transcript, that becomes a recording.',
     notes:
-      'Its bytes go to `upload_path` in pieces of `piece_bytes`. The same `import_ref` again gets the same import, under which the upload goes on; other content is refused.',
+      'Its bytes go to `upload_path` in pieces of `piece_bytes`. The same `import_ref` again gets the same import, under which the upload goes on; other content is refused. A file whose name ends with `.vtt`, `.srt`, `.txt` or `.json` is read as a transcript: its lines become turns, and there is no audio.',
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 201,
@@ -49,11 +58,12 @@ export const IMPORT_ROUTES: readonly Route[] = [
       file_modified_at: capturedAt
         .optional()
         .describe(
-          'When the file was last written, which counts as the end of the recording where nothing says when it began. Its offset says the local time there.',
+          'When the file was last written, which counts as the end of the recording where neither the file nor its name says when it began. Its offset says the local time there.',
         ),
       source_id: uuid
         .optional()
         .describe('Where it comes from: a source of the account; where absent, one that is called “Imported files”.'),
+      workspace_id: intoWorkspace,
     }),
     example: {
       import_ref: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
@@ -63,7 +73,7 @@ export const IMPORT_ROUTES: readonly Route[] = [
       captured_at: '2026-01-31T08:30:00.000+01:00',
     },
     answer: importShape,
-    refusals: ['CONFLICT', 'NOT_FOUND'],
+    refusals: ['CONFLICT', 'NOT_FOUND', 'WORKSPACE_SHARING_REQUIRED'],
     handler: ({ services, who, body }) => announceImport(services, who, body),
   }),
 

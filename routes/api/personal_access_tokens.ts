@@ -3,13 +3,12 @@ import { listCursor } from '../../src/access/cursors.js';
 import { listLimit, timestamp, trimmedText } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { PERMISSIONS } from '../../src/domain/permissions.js';
-import { WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
 import {
   createdTokenShape,
   createToken,
   listTokens,
   revokeToken,
+  TOKEN_PERMISSIONS,
   tokenShape,
 } from '../../src/features/accounts/personal_access_tokens.js';
 import { PARAMETERS } from '../path_parameters.js';
@@ -17,15 +16,14 @@ import { accountRoute, type Route } from '../rows.js';
 
 /** Tokens that people make for programs of their own. docs/rules.md, "Personal access tokens". */
 
-const GRANTABLE = PERMISSIONS.filter((permission) => !WORKSPACE_SCOPES.includes(permission));
 const permissions = z
   .array(
-    z.enum(GRANTABLE, 'must be a current permission name that is no workspace permission'),
+    z.enum(TOKEN_PERMISSIONS, 'must be a current permission name that is no workspace permission'),
     'must be a list of permission names',
   )
   .min(1, 'must name at least one permission')
-  .max(PERMISSIONS.length, 'names more permissions than there are')
-  .transform((names) => PERMISSIONS.filter((permission) => names.includes(permission)));
+  .max(TOKEN_PERMISSIONS.length, 'names more permissions than there are')
+  .transform((names) => TOKEN_PERMISSIONS.filter((permission) => names.includes(permission)));
 
 export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
   accountRoute({

@@ -9,8 +9,10 @@ import {
   recallSettingsShape,
 } from '../../src/features/search/questions/recall_settings.js';
 import { recallAnswerShape } from '../../src/features/search/questions/recall_shapes.js';
+import { relatedRecordings, relatedShape } from '../../src/features/search/questions/related/related_recordings.js';
 import { SEARCH_KINDS, search, searchHitShape } from '../../src/features/search/questions/search_calls.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
+import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** Finding what was said. Rules K-015, C-103 and C-107; docs/choices.md, "Search and recall". */
@@ -52,6 +54,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
       source_id: uuid.optional().describe('Only turns of recordings of this source.'),
       workspace_id: uuid.optional().describe('Only in this workspace, whoever recorded there.'),
       contact_id: uuid.optional().describe('Only what this contact said or is named in.'),
+      stream_id: uuid.optional().describe('Only turns of this recording.'),
       session_id: uuid.optional().describe('Only of this recorder session.'),
       sort: z
         .enum(['relevance', 'recent'])
@@ -90,6 +93,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
       from: timestamp.optional().describe('Only what began at this time or later.'),
       to: timestamp.optional().describe('Only what began by then.'),
       workspace_id: uuid.optional().describe('Only in this workspace, whoever recorded there.'),
+      stream_id: uuid.optional().describe('Only what was said in this recording; no suggestions then.'),
       contact_ids: z
         .array(uuid)
         .min(1, CONTACTS_RULE)
@@ -117,6 +121,18 @@ export const SEARCH_ROUTES: readonly Route[] = [
     answer: recallAnswerShape,
     refusals: ['NOT_FOUND'],
     handler: ({ services, who, body }) => recall(services, who, body),
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/audio/streams/:id/related',
+    params: { id: PARAMETERS.stream },
+    summary: 'Recordings that are about the same.',
+    notes: 'By words that both have and few other recordings have. Those in workspaces of the account are among them.',
+    credential: 'account',
+    recall: true,
+    answer: relatedShape,
+    handler: ({ services, who, params }) => relatedRecordings(services, who, params.id),
   }),
 
   accountRoute({

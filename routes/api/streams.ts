@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { listCursor } from '../../src/access/cursors.js';
-import { capturedAt, listLimit, timestamp, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
-import { pageShape } from '../../src/access/response_schemas.js';
+import {
+  capturedAt,
+  intoWorkspace,
+  listLimit,
+  timestamp,
+  trimmedText,
+  uuid,
+  whole,
+} from '../../src/access/request_schemas.js';
+import { count, pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { leftSignal } from '../../src/edge/http/body_arrival.js';
 import { arrivedAt, BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
@@ -24,23 +32,28 @@ import {
   uploadOwnChunk,
 } from '../../src/features/recordings/chunks.js';
 import { joinedAudio } from '../../src/features/recordings/joined_audio.js';
+import { moveStream } from '../../src/features/recordings/move_stream.js';
+import { deletePart } from '../../src/features/recordings/part_deletion.js';
 import { READS_STREAMS, WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
+import { streamTag, streamTags } from '../../src/features/recordings/stream_tags.js';
 import {
+  changeOwnStream,
   deleteStream,
   endStream,
   registerStream,
-  retitleStream,
   streamShape,
   viewStream,
 } from '../../src/features/recordings/streams.js';
+import { streamWaveform } from '../../src/features/recordings/waveform.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, type Route } from '../rows.js';
 
 const STREAM_END_WAIT_S_MAX = 600; // ours: a page that is loaded anew needs seconds
 
 const title = trimmedText(LIMITS.stream_title_chars_max).nullable();
-const DETAILS = ['title_suggested', 'speakers'] as const;
-const DETAILS_RULE = 'must be title_suggested or speakers, or both with a comma between them';
+const DETAILS = ['title_suggested', 'speakers', 'tags', 'notes'] as const;
+const DETAILS_RULE = 'must be title_suggested, speakers, tags or notes, or several of them with commas between them';
+const NOTHING = 'must name at least one of title, starred, tags and workspace_id';
 const include = z
   .string()
   .optional()
@@ -48,7 +61,7 @@ const include = z
   .pipe(z.array(z.enum(DETAILS, DETAILS_RULE)))
   .meta({ type: 'string' })
   .describe(
-    'What else is shown, separated by commas. title_suggested: `title_suggested` and `first_line`; speakers: `speakers`.',
+    'What else is shown, separated by commas. title_suggested: `title_suggested` and `first_line`; speakers: `speakers`; tags: `starred` and `tags`; notes: `notes`.',
   );
 const STREAM_FIELD = { stream_id: uuid.describe('The stream that they are pieces of.') };
 const paging = { limit: listLimit, cursor: listCursor };
@@ -73,6 +86,13 @@ export const STREAM_ROUTES: readonly Route[] = [
         contact_id: uuid.optional().describe('Only streams in which this contact speaks.'),
         from: timestamp.optional().describe('Only streams that began at this time or later.'),
         to: timestamp.optional().describe('Only streams that began before this time.'),
+        tag: streamTag.optional().describe('Only streams of the account with this tag, in any case.'),
+        starred: z
+          .literal('true', 'must be true')
+          .transform(() => true as const)
+          .optional()
+          .meta({ type: 'string', enum: ['true'] })
+          .describe('Only streams that the account has starred.'),
         include,
       })
       .refine(({ source_id, workspace_id }) => source_id === undefined || workspace_id === undefined, {
@@ -95,9 +115,10 @@ export const STREAM_ROUTES: readonly Route[] = [
       source_id: uuid.describe('Where it comes from: a source of the account.'),
       captured_at: capturedAt,
       title: title.default(null),
+      workspace_id: intoWorkspace,
     }),
     answer: streamShape,
-    refusals: ['NOT_FOUND'],
+    refusals: ['NOT_FOUND', 'WORKSPACE_SHARING_REQUIRED'],
     handler: ({ services, who, body }) => registerStream(services, who, body),
   }),
 
@@ -121,12 +142,28 @@ export const STREAM_ROUTES: readonly Route[] = [
     method: 'PATCH',
     path: '/audio/streams/:id',
     params: { id: PARAMETERS.stream },
-    summary: 'Gives a stream another title.',
+    summary: 'Changes the title, the star and the tags of a stream, or moves it to another workspace.',
+    notes:
+      'What is not named stays. `tags` takes the place of all tags. A star and tags are seen by their owner alone, and no event tells of them. A stream is moved as one is recorded into a workspace: 409 while it is under way, or while an earlier move is. Its transcript and what was made of it move with it and keep their ids; its retention is that of the workspace from then on.',
     credential: 'account',
     permission: WRITES_STREAMS,
-    body: z.object({ title }),
+    query: z.object({ include }),
+    body: z
+      .object({
+        title: title.optional(),
+        starred: z.boolean('must be true or false').optional().describe('Whether it has a star.'),
+        tags: streamTags.optional().describe('Its tags; of those that differ in case alone the first stays.'),
+        workspace_id: uuid.optional().describe('The workspace of the account that it belongs to from now on.'),
+      })
+      .refine((body) => Object.values(body).some((value) => value !== undefined), NOTHING),
     answer: streamShape,
-    handler: ({ services, who, params, body }) => retitleStream(services, who, { id: params.id, title: body.title }),
+    refusals: ['CONFLICT', 'WORKSPACE_SHARING_REQUIRED'],
+    async handler({ services, who, params, body: { workspace_id, ...change }, query }) {
+      if (workspace_id !== undefined) await moveStream(services, who, { id: params.id, workspace_id });
+      const stream = await changeOwnStream(services, who, { id: params.id, ...change });
+      const [detailed] = await withDetails(services, who, [stream], query.include);
+      return detailed ?? stream;
+    },
   }),
 
   accountRoute({
@@ -140,6 +177,33 @@ export const STREAM_ROUTES: readonly Route[] = [
     permission: WRITES_STREAMS,
     status: 204,
     handler: ({ services, who, params }) => deleteStream(services, who, params.id),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/audio/streams/:id/deletions',
+    params: { id: PARAMETERS.stream },
+    summary: 'Deletes a part of a recording.',
+    notes:
+      'Its audio goes for good, and what was said in it. What is left keeps its times. Plain samples and Opus in Ogg are cut; a chunk of any other kind goes whole, and the answer says which part that makes. The same part again is fine. 409 while the recording is going on.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    body: z
+      .object({
+        from_ms: whole({ min: 0 }).describe("Where it begins, in ms on the stream's timeline."),
+        to_ms: whole({ min: 1 }).describe('Where it ends. What lies behind the end of the stream is cut off.'),
+        preview: z
+          .boolean('must be true or false')
+          .default(false)
+          .describe('true: the answer says which part would go, and nothing is deleted.'),
+      })
+      .refine(({ from_ms, to_ms }) => from_ms < to_ms, { path: ['to_ms'], message: 'must be later than from_ms' }),
+    answer: z.strictObject({
+      from_ms: count.describe('Where the part that goes begins.'),
+      to_ms: count.describe('Where it ends.'),
+    }),
+    refusals: ['CONFLICT'],
+    handler: ({ services, who, params, body }) => deletePart(services, who, { stream_id: params.id, ...body }),
   }),
 
   accountRoute({
@@ -249,6 +313,24 @@ export const STREAM_ROUTES: readonly Route[] = [
         'X-Joined-Overlap-Ms': audio.overlap_ms,
         'X-Joined-Lost-Chunks': audio.lost_chunks,
       });
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/audio/streams/:id/waveform',
+    params: { id: PARAMETERS.stream },
+    summary: 'How loud a stream is, over its timeline.',
+    notes:
+      'One byte for each sixteenth of a second from the beginning of the timeline: the largest sample there, 255 for full scale; 0 where no audio is. It is made when it is first asked for, which takes a while for a long recording, and kept until the audio changes. 409 for audio that is not decoded here, and beyond a day.',
+    credential: 'account',
+    permission: ['audio:read'],
+    answer: 'bytes',
+    refusals: ['CONFLICT', 'CONTENT_EXPIRED', 'CONTENT_MISSING'],
+    async handler({ services, who, params, request, reply }) {
+      const signal = leftSignal({ request, reply });
+      const waveform = await streamWaveform(services, who, { stream_id: params.id, signal });
+      return sendBytes({ request, reply }, waveform);
     },
   }),
 

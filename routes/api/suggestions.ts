@@ -12,6 +12,7 @@ import {
   suggestionShape,
   VERDICTS,
 } from '../../src/features/insights/library/insight_shapes.js';
+import { createSuggestion } from '../../src/features/insights/reading/new_suggestion.js';
 import {
   deleteSuggestion,
   editSuggestion,
@@ -33,8 +34,26 @@ import { accountRoute, type Route } from '../rows.js';
 const READS = ['insights:read'] as const;
 const WRITES = ['insights:write'] as const;
 
+/** The end of the longest timeline that turns lie on. */
+const AT_MS_MAX = LIMITS.transcript_page_ms * LIMITS.transcript_pages_max;
+
 const state_version = whole({ min: 1 }).describe('The one that was read; where there is another, 409 names that.');
 const contact = uuid.nullable().optional();
+const text = trimmedLines(LIMITS.insight_text_chars_max).describe('What is to be done, or known.');
+const kind = z.enum(SUGGESTION_KINDS, `must be ${SUGGESTION_KINDS.join(', ')}`).describe('Of which sort it is.');
+const due_at = timestamp.nullable().optional();
+const due_date = calendarDay
+  .nullable()
+  .optional()
+  .describe(
+    "On which day it is due, at no time of it; null for none. `due_at` is its noon then, by the profile's zone or the clocks where it was said.",
+  );
+const roles = z
+  .object({
+    owner_contact_id: contact.describe('Who is to do it; null for nobody.'),
+    requester_contact_id: contact.describe('Who asked for it; null for nobody.'),
+  })
+  .optional();
 const suggestions = (min: number) =>
   z
     .array(uuid)
@@ -73,6 +92,31 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     answer: pageShape(suggestionShape),
     refusals: ['NOT_FOUND'],
     handler: ({ services, who, query }) => listSuggestions(services, who, query),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/suggestions',
+    summary: 'Adds a suggestion by hand.',
+    notes: `No run changes or withdraws it. It belongs to the recording's workspace, or to the private one. An account adds ${LIMITS.suggestions_by_hand_max.toLocaleString('en')} in one workspace: 409 then. The same \`ref\` again gets the same suggestion; with other content 409.`,
+    credential: 'account',
+    permission: WRITES,
+    status: 201,
+    body: z.object({
+      ref: uuid.optional().describe('Your own name for it, so that a request that is sent again adds nothing.'),
+      text,
+      kind: kind.default('task'),
+      due_at: due_at.describe('When it is due; null for no time.'),
+      due_date,
+      roles: roles.describe('Whose matter it is.'),
+      stream_id: uuid.optional().describe('The recording of yours that it rests on.'),
+      at_ms: whole({ min: 0, max: AT_MS_MAX })
+        .optional()
+        .describe("Where on the recording's timeline, in ms; its beginning where absent."),
+    }),
+    answer: suggestionShape,
+    refusals: ['CONFLICT', 'NOT_FOUND'],
+    handler: ({ services, who, body }) => createSuggestion(services, who, body),
   }),
 
   accountRoute({
@@ -154,21 +198,11 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     permission: WRITES,
     body: z.object({
       state_version,
-      text: trimmedLines(LIMITS.insight_text_chars_max).optional().describe('What is to be done, or known.'),
-      due_at: timestamp.nullable().optional().describe('When it is due; null for no time. No `due_date` is left.'),
-      due_date: calendarDay
-        .nullable()
-        .optional()
-        .describe(
-          "On which day it is due, at no time of it; null for none. `due_at` is its noon then, by the profile's zone or the clocks where it was said.",
-        ),
-      roles: z
-        .object({
-          owner_contact_id: contact.describe('Who is to do it; null for nobody.'),
-          requester_contact_id: contact.describe('Who asked for it; null for nobody.'),
-        })
-        .optional()
-        .describe('What is absent stays as it is.'),
+      text: text.optional(),
+      kind: kind.optional(),
+      due_at: due_at.describe('When it is due; null for no time. No `due_date` is left.'),
+      due_date,
+      roles: roles.describe('What is absent stays as it is.'),
       status: z.enum(SUGGESTION_STATUSES).optional().describe('Nobody but a pipeline withdraws one.'),
     }),
     answer: suggestionShape,

@@ -3,6 +3,7 @@ import { claim, leaseField, leaseShape } from '../../src/access/job_schemas.js';
 import { failureCode, trimmedQuery, whole } from '../../src/access/request_schemas.js';
 import { no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { withoutFormat } from '../../src/domain/plain_text.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import {
   chunkWorkShape,
@@ -12,7 +13,6 @@ import {
   finishedChunkShape,
   prolongChunkClaim,
 } from '../../src/features/recordings/chunk_jobs.js';
-import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';
 

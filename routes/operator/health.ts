@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Refused, refuse } from '../../src/domain/refusals.js';
 import { mergeMetrics } from '../../src/edge/operations/merged_metrics.js';
 import { VERSION } from '../../src/engine/process/version.js';
-import { engineLanguages } from '../../src/features/transcripts/transcript_summary.js';
+import { engineLanguages, engineModel } from '../../src/features/transcripts/transcript_summary.js';
 import { openRoute, type Route } from '../rows.js';
 
 /** Health checks for programs that watch this server. docs/operators.md, "Routes". */
@@ -35,6 +35,7 @@ export const HEALTH_ROUTES: readonly Route[] = [
           host: z.string().nullable().describe('Of the server that audio goes to by itself.'),
           hosts: z.array(z.string()).describe('All other machines that audio may go to.'),
           languages: engineLanguages,
+          model: engineModel,
         })
         .describe('Who makes text of audio.'),
       insights: z

@@ -3,6 +3,7 @@ import { claim, leaseField, leaseShape } from '../../src/access/job_schemas.js';
 import { failureCode, languageTag, trimmedQuery, uuid, whole } from '../../src/access/request_schemas.js';
 import { count, no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { withoutFormat } from '../../src/domain/plain_text.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import {
   insightJobShape,
@@ -17,7 +18,6 @@ import {
   publishJob,
   WORKER_JOB_KINDS,
 } from '../../src/features/insights/library/worker_jobs.js';
-import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
 import { windowJobShape } from '../../src/features/transcripts/window_job_shape.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { operatorRoute, type Route } from '../rows.js';

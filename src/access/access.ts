@@ -1,6 +1,6 @@
 import { isEnabled, type Layer, type Permission } from '../domain/permissions.js';
 import { type Refusal, refuse } from '../domain/refusals.js';
-import { RECALL } from '../domain/scopes.js';
+import { RECALL, TRANSCRIBES } from '../domain/scopes.js';
 import type { Principal } from './principal.js';
 
 /** The credential and permissions that a route or a tool requires. */
@@ -14,6 +14,8 @@ export type AccessRule = {
    * none.
    */
   recall?: true;
+  /** The caller must hold the scope by which audio is transcribed that is not kept. */
+  transcribes?: true;
   /** The layer of the content, which must be on; absent if `permission` is one of the layer's. */
   layer?: Layer;
   /** Only for accounts with developer access. */
@@ -25,7 +27,7 @@ const LAYER_OFF = refuse('FORBIDDEN', 'This layer of content is switched off for
 
 /** The reason for which an identified caller may not do this; null if nothing is missing. */
 export function accessRefusal(
-  principal: Pick<Principal, 'kind' | 'permissions' | 'recalls' | 'account'>,
+  principal: Pick<Principal, 'kind' | 'permissions' | 'recalls' | 'transcribes' | 'account'>,
   access: AccessRule,
 ): Refusal | null {
   const missing = missingPermission(principal, access);
@@ -37,10 +39,16 @@ export function accessRefusal(
 
 /** The reason for which the caller's permissions do not suffice; null if they do. */
 function missingPermission(
-  { kind, permissions, recalls }: Pick<Principal, 'kind' | 'permissions' | 'recalls'>,
+  { kind, permissions, recalls, transcribes }: Pick<Principal, 'kind' | 'permissions' | 'recalls' | 'transcribes'>,
   access: AccessRule,
 ): Refusal | null {
   const { permission = [], all_of = [] } = access;
+  if (access.transcribes && !transcribes)
+    return refuse(
+      'FORBIDDEN',
+      `This needs the permission ${TRANSCRIBES}.`,
+      kind === 'oauth' ? { scope: [TRANSCRIBES] } : {},
+    );
   const is_narrow = access.permission !== undefined || access.recall === true;
   const suffices = permission.some((wanted) => permissions.includes(wanted)) || (access.recall === true && recalls);
   const is_missing = (is_narrow && !suffices) || !all_of.every((wanted) => permissions.includes(wanted));

@@ -7,7 +7,7 @@ import type { Grant } from '../../actors/oauth/grant.js';
 import { audienceUrl, type Issuer } from '../domain/audiences.js';
 import { type Permission, permissionsOf } from '../domain/permissions.js';
 import { orNull, type Refusal, Refused, refuse } from '../domain/refusals.js';
-import { permissionsOfScopes, recalls } from '../domain/scopes.js';
+import { permissionsOfScopes, recalls, TRANSCRIBES } from '../domain/scopes.js';
 import type { Actors } from '../engine/runtime/actors.js';
 import type { AccessClaims, AccessTokens } from '../engine/secrets/access_tokens.js';
 import type { ServerKeys } from '../engine/secrets/server_keys.js';
@@ -34,6 +34,8 @@ export type Principal = {
   permissions: readonly Permission[];
   /** Whether the caller may search and recall. */
   recalls: boolean;
+  /** Whether the caller may have audio transcribed that is not kept. */
+  transcribes: boolean;
   /** The time at which the emailed code behind the credential was entered; null if there was none. */
   verified_at_ms: number | null;
   /** Fences every commit made for this credential by the epochs it was authorised under. */
@@ -117,6 +119,7 @@ async function appSessionPrincipal({ keys, known_callers, actors }: AccessDeps, 
     account,
     permissions,
     recalls: recalls({ permissions, held: permissions }),
+    transcribes: true,
     verified_at_ms: session.verified_at_ms,
     fences: [
       { fence: 'epoch', account_id, epoch: 'account', value: account.epochs.account },
@@ -151,11 +154,28 @@ async function tokenPrincipal({ keys, actors }: AccessDeps, text: string): Promi
     account,
     permissions,
     recalls: recalls({ permissions, held, scopes: token.permissions }),
+    transcribes: token.permissions.includes(TRANSCRIBES),
     verified_at_ms: null,
     fences: [
       { fence: 'epoch', account_id, epoch: 'account', value: account.epochs.account },
       { fence: 'epoch', account_id, epoch: 'tokens', value: issued_under.tokens },
     ],
+  };
+}
+
+/** The account itself, without a credential: for what reads on its behalf. It makes no commit that a credential fences. */
+export function ownPrincipal(account: Account, permissions: readonly Permission[]): Principal {
+  return {
+    kind: 'app_session',
+    credential_id: '',
+    client: null,
+    account_id: account.id,
+    account,
+    permissions,
+    recalls: false,
+    transcribes: false,
+    verified_at_ms: null,
+    fences: [],
   };
 }
 
@@ -189,6 +209,7 @@ async function oauthPrincipal(
     account,
     permissions,
     recalls: recalls({ permissions, held: permissionsOf(account.entitlements), scopes: claims.scopes }),
+    transcribes: claims.scopes.includes(TRANSCRIBES),
     verified_at_ms: grant.verified_at_ms,
     fences: [
       { fence: 'epoch', account_id, epoch: 'account', value: account.epochs.account },

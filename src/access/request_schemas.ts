@@ -52,6 +52,13 @@ function bytesOfBase64(text: string): Buffer | string {
 }
 
 /** A whole number within bounds; 1.0 counts as one. */
+/** The workspace that a new recording belongs to. */
+export const intoWorkspace = uuid
+  .optional()
+  .describe(
+    'What it belongs to: a workspace of the account, whose members may then read it; the private one where absent.',
+  );
+
 export function whole({ min, max = SAFE }: { min: number; max?: number }) {
   const rule = `must be a whole number from ${min} to ${max}`;
   return z

@@ -41,6 +41,12 @@ export const LIMITS = {
   imported_token_life_ms: 90 * DAY_MS, // ours: so long its reuse still ends the grant
   import_rows_max: 100, // ours: grants of one request
   tokens_per_account_max: 50, // rule B-002: personal access tokens that hold
+  links_per_account_max: 100, // docs/choices.md, "Links to recordings": that have not ended
+  link_days_default: 7, // docs/choices.md, "Links to recordings"
+  link_days_max: 90, // docs/choices.md, "Links to recordings"
+  links_opened_per_minute_max: 240, // docs/choices.md, "Links to recordings": of one network, with audio and calendars
+  due_mail_hour: 8, // docs/choices.md, "What is due": where no other is chosen
+  calendar_events_max: 1_000, // docs/choices.md, "What is due"
   token_name_chars_max: 80, // docs/choices.md, "Personal access tokens"
   recent_sign_in_ms: 10 * MINUTE_MS, // rule D-014: for deleting the account
   erase_after_ms: 7 * DAY_MS, // rule D-020: after the deletion
@@ -146,6 +152,8 @@ export const LIMITS = {
   audio_orphan_age_ms: HOUR_MS, // ours: longer than any upload, so that none is taken before it is said to be stored
 
   stream_title_chars_max: 200, // ours
+  stream_tags_max: 20, // rule K-311
+  stream_tag_chars_max: 40, // rule K-311
 
   import_bytes_max: 1024 * 1024 * 1024, // docs/choices.md, "Imports"
   import_piece_bytes: 8 * 1024 * 1024, // docs/choices.md, "Imports": all pieces of a file but the last
@@ -269,6 +277,7 @@ export const LIMITS = {
   insight_job_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/areas.md, "Insights": after each try
   insight_text_chars_max: 500, // docs/choices.md, "Insights": of a memory, a suggestion, a note, a comment
   conversation_title_chars_max: 200, // ours: as a stream's title
+  suggestions_by_hand_max: 10_000, // docs/choices.md, "Insights": of one account in one workspace
   suggestions_per_result_max: 50, // docs/choices.md, "Insights"
   memories_per_result_max: 20, // docs/choices.md, "Insights"
   evidence_spans_max: 8, // docs/choices.md, "Insights"
@@ -336,6 +345,7 @@ export const LIMITS = {
   memo_words_min: 2, // docs/choices.md, "Insights": of a conversation in a recording that is over
   conversation_turns_max: 12_288, // ours: twelve pages full of turns
   insight_input_chars_max: 200_000, // docs/choices.md, "Insights": more goes to an engine in parts
+  edited_sentences_max: 30, // ours: of a summary that a person wrote
   summary_sentences_max: 10, // ours: of one conversation
   insight_topics_max: 8, // docs/choices.md, "Insights"
   insight_topic_chars_max: 60, // ours

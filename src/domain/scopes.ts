@@ -29,9 +29,15 @@ const EARLIER: Record<string, Scope> = {
   'sources:write': { acts_as: ['audio:write', 'devices:manage'], not_requestable: true },
 };
 
+/** Ours: text of audio that is not kept. No permission stands for it, since that of the interface are all that GET /me may list. */
+export const TRANSCRIBES = 'transcriptions:write';
+/** The names that a personal access token lists. */
+export type TokenPermission = Permission | typeof TRANSCRIBES;
+const OWN: Record<string, Scope> = { [TRANSCRIBES]: { acts_as: [] } };
+
 const SCOPES = new Map<string, Scope>([
   ...PERMISSIONS.map((name): [string, Scope] => [name, { acts_as: [name] }]),
-  ...Object.entries({ ...INCLUDING, ...EARLIER }),
+  ...Object.entries({ ...INCLUDING, ...EARLIER, ...OWN }),
 ]);
 
 /** Permissions that search and recall need together. */

@@ -108,7 +108,7 @@ function rowsOf(
     ['operators', `${operators_url} (token in ${token})`],
     ...(inbox_url === null ? [] : [['inbox', inbox_url] as [string, string]]),
     ['mails', settings.smtp_url === null ? join(settings.data_dir, 'outbox') : 'over SMTP'],
-    ['webhooks', settings.webhook_block_private ? 'to public addresses' : 'to any address, private ones too'],
+    ['webhooks', webhooksLine(settings)],
     ['transcripts', transcriptsLine(settings, problems)],
     ['insights', insightsLine(settings)],
     ['meaning', meaningLine(settings, problems)],
@@ -188,4 +188,9 @@ export function run(signals: KeptSignals): void {
     console.error(isStartProblem(error) ? (error as Error).message : error);
     process.exit(1);
   });
+}
+
+function webhooksLine({ webhook_block_private, webhook_private_hosts }: Settings): string {
+  if (!webhook_block_private) return 'to any address, private ones too';
+  return ['to public addresses', ...webhook_private_hosts].join(', ');
 }

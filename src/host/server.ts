@@ -35,6 +35,7 @@ import { hearOthers, type OpenRedis } from './server/redis.js';
 import { Shutdown } from './server/shutdown.js';
 import { ofStorage, type ServerServices, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
+import { openFileTranscriptions } from './server/transcription.js';
 import type { Settings } from './settings.js';
 
 /** A server that serves. Ports are those it ended up with. */
@@ -104,6 +105,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   shutdown.add(() => decoders.close());
   const joined_files = new JoinedFiles();
   metrics.pools.add(speech.pool).add(decoders.short).add(decoders.long).add(joined_files.pool);
+  metrics.pools.add(joined_files.waveforms);
   const decoded = new DecodedAudio({ decoders, blobs, folder: settings.data_dir });
   shutdown.add(() => decoded.close());
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
@@ -121,6 +123,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     speech,
     metrics,
     tracing,
+    base_url,
   });
   const server_key_rotation = startServerKeyRotation(start, foundation);
   await ofStorage(
@@ -212,6 +215,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     isLeaving: () => draining.isLeaving,
   });
   for (const pool of live_text.pools) metrics.pools.add(pool);
+  const file_transcriptions = openFileTranscriptions(start, { decoders, clock, metrics });
   const recall_answers = openRecallAnswers({ settings, log }, { metrics, clock });
   shutdown.add(async () => recall_answers?.close());
   const services: ServerServices = {
@@ -224,6 +228,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     handleDue,
     draining,
     live_text,
+    file_transcriptions,
     processes,
     storage_health,
     members,

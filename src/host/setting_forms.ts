@@ -89,6 +89,12 @@ export const networks = listOf({
   defaults: [],
 });
 
+export const privateHosts = listOf({
+  rule: 'must be host names, IP addresses or networks such as 10.0.0.0/8, separated by commas',
+  holds: (value) => isHost(value) || isNetwork(value),
+  defaults: [],
+});
+
 const hasScheme = (value: string, schemes: readonly string[]) =>
   URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1));
 

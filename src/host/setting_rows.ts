@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { speechModelOf } from '../engine/speech/speech_model.js';
+import { speakerFiles, speechModelOf } from '../engine/speech/speech_model.js';
 import { REDIS_URL_RULE, readRedisLocation } from '../engine/store/redis_location.js';
 import { AUDIO_WORD } from '../features/transcripts/engines/command_line.js';
 import {
@@ -21,6 +21,7 @@ import {
   orNull,
   perMinute,
   port,
+  privateHosts,
   processes,
   row,
   type SettingRow,
@@ -266,7 +267,17 @@ export const variables = {
         (value) => speechModelOf(value) !== null,
       ),
     ),
-    { default_text: 'the built-in English model', meaning: 'folder with the model of the built-in engine' },
+    {
+      default_text: 'the one of `spool models use`, else English',
+      meaning: 'folder with the model of the built-in engine',
+    },
+  ),
+  TRANSCRIBE_SPEAKERS_DIR: row(
+    orNull(text('must be a folder with segmentation.onnx and speaker.onnx', (value) => speakerFiles(value) !== null)),
+    {
+      default_text: 'those of `spool models install speakers`, else none',
+      meaning: 'folder with the two models by which the built-in engine tells speakers apart',
+    },
   ),
   TRANSCRIBE_NICE: row(wholeNumber({ min: 0, max: 19 }).default(10), {
     default_text: '10',
@@ -340,6 +351,11 @@ export const variables = {
   WEBHOOK_BLOCK_PRIVATE: row(orNull(flagText), {
     default_text: '0 while BASE_URL is loopback, else 1',
     meaning: '1 delivers webhooks to public addresses only, 0 to any',
+  }),
+  WEBHOOK_PRIVATE_HOSTS: row(privateHosts, {
+    default_text: 'none',
+    meaning:
+      'names, addresses and networks that webhooks may reach although they are private, such as n8n.lan,10.0.0.0/8',
   }),
   WEBHOOK_CA_FILE: row(orNull(z.string()), {
     default_text: 'none',

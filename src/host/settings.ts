@@ -76,6 +76,7 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
     device_host: found.device_host ?? found.host,
     keys_dir: resolve(found.keys_dir ?? `${data_dir}/keys`),
     transcribe_model_dir: found.transcribe_model_dir === null ? null : resolve(found.transcribe_model_dir),
+    transcribe_speakers_dir: found.transcribe_speakers_dir === null ? null : resolve(found.transcribe_speakers_dir),
     transcribe_window_s: found.transcribe_window_s ?? (transcriberOf(found).by === 'built_in' ? 15 : 60),
     webhook_block_private: found.webhook_block_private ?? !isLocal(found.base_url),
     webhook_ca_file: found.webhook_ca_file === null ? null : resolve(found.webhook_ca_file),

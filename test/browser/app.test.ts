@@ -182,7 +182,12 @@ await walk(
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No recordings yet').waitFor();
-    t.same(await recording.account.ask('GET', '/audio/streams'), { items: [], cursor: null });
+    await page.reload(); // which waits for no ten seconds
+    await until('it is deleted', async () => {
+      const { items } = await recording.account.ask<{ items: unknown[] }>('GET', '/audio/streams');
+      return items.length === 0;
+    });
+    await page.getByText('No recordings yet').waitFor();
   },
 );
 
@@ -245,7 +250,8 @@ await walk('a sentence is found again, and heard', async (t, visitor) => {
   await page.keyboard.press('Enter');
   const found = page.getByRole('link', { name: 'The spare key is in the safe' });
   await found.waitFor();
-  t.same(await page.locator('mark').allTextContents(), ['spare', 'key']);
+  const results = page.getByRole('list', { name: 'Results' });
+  t.same(await results.locator('mark').allTextContents(), ['spare', 'key']);
   await found.click();
   await page.locator('.turn[aria-current]', { hasText: 'The spare key' }).waitFor();
   t.equal(await positionOf(page), 3);
@@ -253,10 +259,10 @@ await walk('a sentence is found again, and heard', async (t, visitor) => {
   await found.waitFor();
   await page.getByLabel('Question or words').fill('elephants');
   await page.keyboard.press('Enter');
-  await page.getByText('No results').waitFor();
+  await page.getByText('No sentence has all of these words.').waitFor();
 });
 
-await walk('a suggestion is taken up, and put back', async (t, visitor) => {
+await walk('a task is done, and put back', async (t, visitor) => {
   const { page } = visitor;
   const email = browsing.somebody();
   const { account, recording } = await recorded(email);
@@ -269,11 +275,11 @@ await walk('a suggestion is taken up, and put back', async (t, visitor) => {
   };
   await enter(visitor, email, '/insights');
   const row = page.getByRole('listitem').filter({ hasText: 'Send the report' });
-  await row.getByRole('button', { name: 'Accept' }).click();
+  await row.getByRole('checkbox').click();
   await page.getByText('Nothing is open').waitFor();
-  t.same(await statuses(), ['accepted']);
+  t.same(await statuses(), ['completed']);
   await page.getByRole('button', { name: 'Undo' }).click();
-  await row.getByRole('button', { name: 'Dismiss' }).waitFor();
+  await row.getByRole('checkbox', { checked: false }).waitFor();
   t.same(await statuses(), ['open']);
 });
 
@@ -410,7 +416,7 @@ await walk(
       [`/recordings/${recording.id}?t=3200`, '.turn[aria-current]'],
       ['/record', '.record .primary'],
       ['/search?q=key', '.list'],
-      ['/insights', '.list'],
+      ['/insights', '.tasks'],
       ['/no/such/page', '.empty'],
     ] as const) {
       await page.goto(app_url + path);

@@ -11,7 +11,17 @@ import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.j
 const browsing = await Browsing.start(t, { CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
 const { spool } = browsing;
 const PATHS = [
-  ...['/recordings', '/search?q=roses', '/insights', '/today', '/devices', '/workspaces', '/sessions', '/account'],
+  ...[
+    '/recordings',
+    '/search?q=roses',
+    '/insights',
+    '/people',
+    '/today',
+    '/devices',
+    '/workspaces',
+    '/sessions',
+    '/account',
+  ],
   ...['/retention', '/connections', '/tokens', '/webhooks', '/export', '/record'],
 ];
 const STOPS_MAX = 200;

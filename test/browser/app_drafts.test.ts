@@ -68,7 +68,7 @@ await browsing.walk(
     await press(page, 'Cancel');
     await forgotten(page, 'what was cancelled is not kept');
 
-    const who = dialog(page).getByLabel('Somebody else');
+    const who = dialog(page).getByLabel('Name', { exact: true });
     await press(page, 'Change who spoke at 0:00, or delete it');
     await who.fill('Mi');
     await reload(page);
@@ -83,8 +83,10 @@ await browsing.walk(
     await settled(page);
     const text = dialog(page).getByLabel('Text');
     const edit = async (of: string) => {
-      const row = page.locator('li.suggestion', { has: page.locator('.row-title', { hasText: of }) });
-      await row.getByRole('button', { name: 'Edit the suggestion' }).click();
+      const row = page.locator('li.task', { has: page.locator('.task-text', { hasText: of }) });
+      const button = row.getByRole('button', { name: 'Edit' });
+      if (!(await button.isVisible())) await row.locator('summary').click();
+      await button.click();
       await text.waitFor();
     };
     await edit('Bake');

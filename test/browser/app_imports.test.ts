@@ -27,9 +27,9 @@ async function drop(page: Page, files: { name: string; type: string; bytes: Buff
     return moved;
   })()`);
   await page.dispatchEvent('#content', 'dragenter', { dataTransfer: moved });
-  await page.getByText('Drop audio files to import them').waitFor();
+  await page.getByText('Drop audio files or transcripts to import them').waitFor();
   await page.dispatchEvent('#content', 'drop', { dataTransfer: moved });
-  await page.getByText('Drop audio files to import them').waitFor({ state: 'hidden' });
+  await page.getByText('Drop audio files or transcripts to import them').waitFor({ state: 'hidden' });
 }
 
 await walk('K-150 files that are dropped become recordings, which play and are transcribed', async (t, visitor) => {
@@ -41,7 +41,7 @@ await walk('K-150 files that are dropped become recordings, which play and are t
     { name: 'evening.mp3', type: 'audio/mpeg', bytes: audioFixture('said.mp3') },
     { name: 'notes.txt', type: 'text/plain', bytes: Buffer.from('this is no audio') },
   ]);
-  await row(page, 'notes.txt').getByText('The file is no audio that can be decoded.').waitFor();
+  await row(page, 'notes.txt').getByText('It has a form that is not known.').waitFor();
   for (const name of ['morning.m4a', 'evening.mp3']) await row(page, name).getByRole('link', { name }).waitFor();
   t.equal(await page.getByText('Imported', { exact: true }).count(), 2);
   await page.getByRole('heading', { name: /31 January 2026|January 31, 2026|31/ }).waitFor();

@@ -19,9 +19,11 @@ const keptPaths = (page: Page) =>
     const kept = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
     return kept.flat().map(({ url }) => new URL(url).pathname);
   })`) as Promise<string[]>;
-/** What the browser says of each request that found no connection. */
+/** What the browser says of each request that found no connection, and of a worker that a test left out. */
 const forgiveLostRequests = (visitor: Visitor) => {
-  const others = visitor.complaints.filter((text) => !/ERR_(INTERNET_DISCONNECTED|FAILED)/.test(text));
+  const others = visitor.complaints.filter(
+    (text) => !/ERR_(INTERNET_DISCONNECTED|FAILED)|registration blocked/.test(text),
+  );
   visitor.complaints.splice(0, visitor.complaints.length, ...others);
 };
 
@@ -90,3 +92,24 @@ await walk('D-074 the app can be installed', async (t, visitor) => {
   const faults = installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito');
   t.same(faults, []);
 });
+
+await walk(
+  'K-360 a page whose script can not be loaded says so, and is loaded again with the document',
+  async (t, visitor) => {
+    const { page, context } = visitor;
+    const scripts = '**/assets/app/setup-*.js';
+    await context.route(scripts, (route) => route.abort());
+    await enterApp(browsing, visitor, '/recordings');
+    await page.getByRole('link', { name: 'Devices' }).click();
+    await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
+    await looksWell(t, page, 'a page whose script is missing');
+    await page.getByRole('link', { name: 'Recordings', exact: true }).click();
+    await page.getByRole('heading', { name: 'Recordings', exact: true }).waitFor();
+    await page.goBack();
+    await context.unroute(scripts);
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await page.getByRole('heading', { name: 'Devices', exact: true }).waitFor();
+    forgiveLostRequests(visitor);
+  },
+  { serviceWorkers: 'block' },
+);

@@ -188,7 +188,11 @@ await walk('B-002 a token is shown once; apps and other sign-ins are ended', asy
   await page.keyboard.type('Backup');
   await press(page, 'Create');
   await sees(page, 'Choose its permissions.');
-  await page.getByLabel('turns:read').check();
+  await press(page, 'Upload audio');
+  t.ok(await page.getByLabel('audio:write').isChecked());
+  await press(page, 'Read my transcripts');
+  t.notOk(await page.getByLabel('audio:write').isChecked());
+  t.ok(await page.getByLabel('turns:read').isChecked());
   await looksWell(t, page, 'a new token');
   await press(page, 'Create');
   const token = await secretOf(page, 'The token');
@@ -226,7 +230,7 @@ await walk('I-009 a colleague is invited and accepts; what a workspace keeps is 
   page.on('request', (request) => request.url().endsWith('/me') && order.push('account'));
   const email = await enterApp(browsing, visitor, '/workspaces');
   t.same(order, ['place in the log', 'account'], 'nothing happens unheard between the two');
-  await sees(page, 'Your account may not share workspaces');
+  await sees(page, 'Sharing is off for your account');
   await allowSharing(spool, email);
   await asksAtOnce(page);
   await press(page, 'New workspace');
@@ -295,6 +299,15 @@ await walk('D-015 an account is renamed, exported, and after a new code deleted'
   await until('the zone is saved', async () => (await own.call('GET /profile')).time_zone === 'Asia/Tokyo');
   await page.getByLabel('Find what means the same in other words').uncheck();
   await until('the switch is saved', async () => !(await own.call('GET /recall/settings')).by_meaning);
+  const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+  const light = await ground();
+  await page.getByLabel('Colors').selectOption('Dark');
+  t.not(await ground(), light);
+  await page.reload();
+  await page.getByLabel('Colors').waitFor();
+  t.not(await ground(), light, 'it is kept');
+  await page.getByLabel('Colors').selectOption('As this device');
+  t.equal(await ground(), light);
   await looksWell(t, page, 'the account');
   await page.reload();
   await settled(page);

@@ -49,9 +49,21 @@ async function record(): Promise<void> {
       await looksWell(t, page, 'a recording under way');
       await heard(page);
       t.pass('turns take their place');
+      await page.getByLabel('Note').fill('Ask the beekeeper');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1 }).click();
+      await page.keyboard.press('m');
+      await until('both marks are sent', async () => {
+        const shown = await page.getByRole('list', { name: 'Marks' }).locator('li').allTextContents();
+        return shown.length === 2 && shown.every((text) => !text.includes('waiting'));
+      });
+      await looksWell(t, page, 'a recording with marks');
       await page.getByRole('button', { name: 'Finish' }).click();
       const turn = page.locator('.transcript .turn', { hasText: SAID_WORDS }).first();
       await turn.waitFor();
+      const notes = page.locator('.transcript .note-row');
+      await notes.filter({ hasText: 'Ask the beekeeper' }).waitFor();
+      t.equal(await notes.count(), 2);
       await turn.getByRole('button', { name: /^Edit the text/ }).click();
       const text = page.getByRole('textbox', { name: /^What was said/ });
       await text.fill(`${await text.inputValue()} The beekeeper comes too.`);

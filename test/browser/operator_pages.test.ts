@@ -337,6 +337,18 @@ await walk('what becomes of recordings: who makes text and suggestions, and what
   t.ok(await insights.getByRole('row', { name: /^ENGINE_BUSY 1 / }).isVisible());
 });
 
+await walk('D-053 staff switch an entitlement on the page of an account', async (t, visitor) => {
+  const { page } = visitor;
+  const dora = await TestAccount.open(spool, 'dora@x.test', { sharing: false });
+  await enter(visitor, `/entity?kind=account&id=${dora.id}`);
+  const sharing = page.getByLabel('Sharing', { exact: true });
+  await sharing.waitFor();
+  t.equal(await sharing.isChecked(), false);
+  await sharing.click();
+  await shows('sharing is on', page, () => sharing.isChecked());
+  t.match(await dora.ask('GET', '/me'), { sharing_enabled: true });
+});
+
 await walk('the server itself is gone: what was shown stays, and the page says since when', async (t, visitor) => {
   const { page } = visitor;
   await enter(visitor, '/actors');

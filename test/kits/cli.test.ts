@@ -23,7 +23,7 @@ t.test('the packed command line runs without the repository', async (t) => {
     `spool ${version}\n`,
     'kits/cli/package.json has the version of the server',
   );
-  t.match(await spoolCommand(['--help']), /accounts[\s\S]*content[\s\S]*listen[\s\S]*demo/);
+  t.match(await spoolCommand(['--help']), /accounts[\s\S]*content[\s\S]*watch[\s\S]*notes[\s\S]*listen[\s\S]*demo/);
   for (const shell of ['bash', 'zsh', 'fish'])
     t.match(await spoolCommand(['completion', shell]), /listen[\s\S]*device-server/, shell);
   t.match(await spoolCommand(['content', 'status'], operator), /transcribed by +nobody/);

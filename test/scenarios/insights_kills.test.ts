@@ -38,12 +38,12 @@ const KINDS = [
   ['find a conversation', 'publish', 'publish once more', 'retention'],
   [
     ...['edit', 'dismiss', 'review', 'group', 'delete a suggestion', 'delete a memory', 'delete a conversation'],
-    'delete the recording',
+    ...['delete the recording', 'move the recording'],
   ],
 ];
 
 scenario({
-  title: 'K-088 I-022 killed at any commit of a library: no suggestion twice, none lost, each change told once',
+  title: 'K-088 K-384 I-022 killed at any commit of a library: no suggestion twice, none lost, each change told once',
   smoke: SOME_KILLS,
   full: ALL_KILLS,
   run: libraryKills,
@@ -145,6 +145,8 @@ async function libraryKills(t: Test, kills: Kills): Promise<void> {
   const server = await Servers.open(t, { env: { CHUNK_WORKER: '1', CONTENT_WORKER: '0' } });
   const ann = await new Talker(server, 'talker@x.test').open();
   const forgetful = await new Talker(server, 'forgetful@x.test').open();
+  await server.operator.ask('PUT', `/ops/accounts/${ann.email}/entitlements/workspace.sharing`, { enabled: true });
+  const team = await ann.app().ask<{ id: string }>('POST', '/workspaces', { name: 'Team' });
   const ask = (method: string, path: string, body?: unknown) => answerOf(ann.app().ask(method, path, body));
   const claim = async <Work extends { stream_id: string }>(kind: string, stream_id: string): Promise<Work> => {
     let work: Work | undefined;
@@ -408,6 +410,29 @@ async function libraryKills(t: Test, kills: Kills): Promise<void> {
         async check(t) {
           t.same(await ann.told([talk.id], 'conversation.deleted'), [1]);
           t.same(await ann.conversations(stream_id), []);
+        },
+      };
+    },
+    async 'move the recording'() {
+      const { stream_id, first, suggestions } = await made();
+      await ask('PATCH', `/suggestions/${first.id}`, { state_version: 1, status: 'completed' });
+      const path = `/audio/streams/${stream_id}`;
+      const idsOf = async () => [...(await ann.suggestions(stream_id)), ...(await ann.memories(stream_id))];
+      const before = (await idsOf()).map(({ id }) => id).sort();
+      return {
+        ask: () => ask('PATCH', path, { workspace_id: team.id }),
+        again: ['200', '409 CONFLICT'],
+        async check(t) {
+          await server.operator.advanceClock(0);
+          t.equal(await ask('PATCH', path, { workspace_id: team.id }), '200', 'it stays where it is');
+          t.same((await idsOf()).map(({ id }) => id).sort(), before, 'all of it, under its ids');
+          const now = await ann.suggestions(stream_id);
+          t.same([...new Set(now.map(({ workspace_id }) => workspace_id))], [team.id]);
+          t.equal(now.find(({ id }) => id === first.id)?.status, 'completed');
+          t.equal((await ann.conversations(stream_id)).length, 1);
+          t.same(await ann.told([stream_id], 'stream.updated'), [2], 'of its end, and of its workspace');
+          t.equal(now.length, suggestions.length);
+          await staysAfterRerun(t, stream_id, PROMISES);
         },
       };
     },

@@ -148,6 +148,7 @@ export class SimulatedProcess {
       ...{ store, actors: actorsOf(this.runtime), poll, members, metrics, log, now },
       blobs: NO_BLOBS,
       rewriteDisk,
+      deletePart: async () => {},
     });
     this.erasures.worker.start();
     this.#relay.start();

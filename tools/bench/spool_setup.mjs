@@ -48,7 +48,8 @@ export async function startSpool(folder, settings = {}) {
     async signIn(email, fixed_code) {
       const app = new AppClient(base_url);
       clients.push(app);
-      const session = await app.signIn(email, async () => fixed_code ?? operator.readCode(email));
+      const seen = new Set(fixed_code === undefined ? await operator.codes(email) : []);
+      const session = await app.signIn(email, async () => fixed_code ?? operator.readCode(email, seen));
       return { app, session };
     },
     /** A device claimed for the account, and a pool of kept connections that are its own. */

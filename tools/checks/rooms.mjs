@@ -27,6 +27,8 @@ const FEATURE_ORDER = [
   'insights/context',
   'search/index',
   'search/questions',
+  'links',
+  'due',
   'webhooks',
   'oauth',
   'exports',

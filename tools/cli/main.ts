@@ -4,6 +4,8 @@ import { runProgram } from '../command_line.js';
 import { demoCommand } from '../demo/command.js';
 import { importCommand } from '../import/command.js';
 import { listenCommand } from '../listen/command.js';
+import { notesCommand } from '../note_folder/command.js';
+import { watchCommand } from '../watch/command.js';
 import { ACCOUNT_COMMANDS } from './accounts.js';
 import { ACTOR_COMMANDS } from './actors.js';
 import { CLIENT_COMMANDS } from './clients.js';
@@ -15,6 +17,7 @@ import { DEVICE_COMMANDS } from './devices.js';
 import { ENDPOINT_COMMANDS } from './endpoints.js';
 import { GRANT_COMMANDS } from './grants.js';
 import { KEY_COMMANDS } from './keys.js';
+import { MODEL_COMMANDS } from './models.js';
 import { operatorAccess } from './operator_access.js';
 import { spoolProgram } from './program.js';
 import { SERVER_COMMANDS } from './server.js';
@@ -33,9 +36,16 @@ const SERVER_GROUPS: readonly CommandGroup[] = [
   ACTOR_COMMANDS,
   SERVER_COMMANDS,
   DATA_COMMANDS,
+  MODEL_COMMANDS,
 ];
 /** Commands that have options of their own kind. */
-const PROGRAMS = [importCommand('import'), listenCommand('listen'), demoCommand('demo')];
+const PROGRAMS = [
+  importCommand('import'),
+  watchCommand('watch'),
+  notesCommand('notes'),
+  listenCommand('listen'),
+  demoCommand('demo'),
+];
 
 const program = spoolProgram(
   [...SERVER_GROUPS, completionCommands(SERVER_GROUPS, PROGRAMS)],

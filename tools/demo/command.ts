@@ -28,7 +28,10 @@ export const demoCommand = (name: string): Command =>
     )
     .option('--device-server <URL>', 'its device listener; port 8443 of the same host when not given')
     .option('--speech', 'speak some sentences, and show what a server of its own hears in them and suggests')
-    .option('--week', 'record a scripted week of conversations into a server of its own, and ask what was said')
+    .option(
+      '--week',
+      'fill an account of a server of its own with the last seven days of a workshop, and ask what was said',
+    )
     .option('--stay', 'serve what was recorded until Ctrl-C, for a browser and for an assistant')
     .action(async (file: string | undefined, options: DemoOptions) => {
       const { demo } = await import('./demo.js');

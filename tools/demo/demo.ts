@@ -6,10 +6,11 @@ import { openRecording } from './recording.js';
 import { runDemo } from './run.js';
 import { runSpeech } from './run_speech.js';
 import { runWeek } from './run_week.js';
-import { chooseServer, engineSettings, namedServer, ownServer } from './server_choice.js';
+import { type ChosenServer, chooseServer, engineSettings, namedServer, ownServer } from './server_choice.js';
 import { showApp } from './show_app.js';
 import { ensureSpeech, speak } from './speech_recording.js';
 import { summaryOf } from './summary.js';
+import { startWebhookReceiver } from './webhook_receiver.js';
 
 /** The typed options, as commander gives them. */
 export type DemoOptions = {
@@ -89,25 +90,34 @@ async function demoSpeech(chunk_seconds: number, stays: boolean): Promise<void> 
 }
 
 async function demoWeek(stays: boolean): Promise<void> {
-  const email = newEmail();
   const engine = await ScriptedEngine.start({ keeps_requests: false });
+  const receiver = await startWebhookReceiver();
   try {
     const server = await ownServer({
       ...{ TRANSCRIBE_URL: engine.url, TRANSCRIBE_DIARIZE: '1', TRANSCRIBE_WINDOW_S: WEEK_WINDOW_S },
-      ...engineSettings('INSIGHTS'),
+      ...{ WEBHOOK_CA_FILE: receiver.ca_file, ...engineSettings('INSIGHTS') },
     });
     try {
-      console.log(`server: ${server.description}, whose engine hears what a script says`);
-      const { is_heard, token } = await runWeek(server, { email, out: process.stdout });
-      if (!is_heard) process.exitCode = 1;
-      const mcp_url = `${server.base_url}/mcp`;
-      console.log(`\nAn assistant asks the same at ${mcp_url} with this token, for example:`);
-      console.log(`  claude mcp add --transport http spool ${mcp_url} --header "Authorization: Bearer ${token}"`);
-      await showApp(server, { email, stays, out: process.stdout });
+      await weekInto(server, { stays, webhook_url: receiver.url });
     } finally {
       await server.end();
     }
   } finally {
+    await receiver.close();
     await engine.close();
   }
+}
+
+async function weekInto(
+  server: ChosenServer,
+  { stays, webhook_url }: { stays: boolean; webhook_url: string },
+): Promise<void> {
+  const email = newEmail();
+  console.log(`server: ${server.description}, whose engine hears what a script says`);
+  const { is_heard, token } = await runWeek(server, { email, webhook_url, out: process.stdout });
+  if (!is_heard) process.exitCode = 1;
+  const mcp_url = `${server.base_url}/mcp`;
+  console.log(`\nAn assistant asks the same at ${mcp_url} with this token, for example:`);
+  console.log(`  claude mcp add --transport http spool ${mcp_url} --header "Authorization: Bearer ${token}"`);
+  await showApp(server, { email, stays, out: process.stdout });
 }

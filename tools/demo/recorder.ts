@@ -11,33 +11,70 @@ import type { UploadProgress } from './progress.js';
 import type { DemoRecording, RecordingPiece } from './recording.js';
 
 const UPLOADS_IN_FLIGHT = 4;
+const SESSION_MS = 3_600_000;
+const BLE_ADDRESS_BYTES = 6;
 
-/** A simulated device with a stream that it records. */
-export type DemoRecorder = { device: DeviceClient; epoch: string; stream_id: string; source_stream_ref: string };
+/** A simulated device that is bound. */
+export type BoundDevice = { device: DeviceClient; epoch: string };
+
+type NamedBinding = BoundDevice & { device_id: string };
+
+/** One with a stream that it records. */
+export type DemoRecorder = BoundDevice & { stream_id: string; source_stream_ref: string };
 
 export type World = { device_url: string; operator: OperatorClient; app: AppClient; patience: Patience };
 
 /** A new device, claimed for the account, whose stream is registered. */
-export async function makeRecorder({ device_url, operator, app, patience }: World): Promise<DemoRecorder> {
-  const credentials = await patience.ask(() => operator.provision('personal'));
-  const device = new DeviceClient(device_url, credentials, { encoding: CBOR_ENCODING, maxSockets: UPLOADS_IN_FLIGHT });
+export async function makeRecorder(world: World): Promise<DemoRecorder> {
+  const device = await bindDevice(world);
+  return registerStream(device, { captured_at: new Date().toISOString(), patience: world.patience });
+}
+
+/** A new device of the account. */
+export async function bindDevice(world: World): Promise<NamedBinding> {
+  const { app, patience } = world;
+  const made = await makeDevice(world, 'personal');
   const { claim } = await patience.ask(() => app.call('POST /devices/claims', { body: { kind: 'owner' } }));
-  const { binding_epoch: epoch } = await patience.repeat(() =>
-    device.call('POST /device/claims/redeem', { body: { claim } }),
-  );
+  return { ...made, epoch: await redeem(made.device, { claim, patience }) };
+}
+
+/** A new shared recorder in a session that the account hosts, for an hour. */
+export async function hostSession(world: World): Promise<NamedBinding & { session_id: string; join_code: string }> {
+  const { app, patience } = world;
+  const made = await makeDevice(world, 'shared');
+  const body = { expires_at: new Date(Date.now() + SESSION_MS).toISOString() };
+  const { claim, session } = await patience.ask(() => app.call('POST /device-sessions', { body }));
+  const ble_address = randomBytes(BLE_ADDRESS_BYTES).toString('hex').toUpperCase();
+  const epoch = await redeem(made.device, { claim, ble_address, patience });
+  return { ...made, epoch, session_id: session.id, join_code: session.join_code ?? '' };
+}
+
+async function makeDevice({ device_url, operator, patience }: World, kind: 'personal' | 'shared') {
+  const credentials = await patience.ask(() => operator.provision(kind));
+  const options = { encoding: CBOR_ENCODING, maxSockets: UPLOADS_IN_FLIGHT };
+  return { device_id: credentials.device_id, device: new DeviceClient(device_url, credentials, options) };
+}
+
+type Redeeming = { claim: string; ble_address?: string; patience: Patience };
+
+async function redeem(device: DeviceClient, { patience, ...body }: Redeeming): Promise<string> {
+  const { binding_epoch } = await patience.repeat(() => device.call('POST /device/claims/redeem', { body }));
+  return binding_epoch;
+}
+
+/** A stream of the device that begins then. */
+export async function registerStream(
+  { device, epoch }: BoundDevice,
+  { captured_at, patience }: { captured_at: string; patience: Patience },
+): Promise<DemoRecorder> {
   const source_stream_ref = randomUUID();
-  const body = {
-    source_stream_ref,
-    captured_at: new Date().toISOString(),
-    clock_uncertainty_ms: 50,
-    binding_epoch: epoch,
-  };
+  const body = { source_stream_ref, captured_at, clock_uncertainty_ms: 50, binding_epoch: epoch };
   const { id: stream_id } = await patience.repeat(() => device.call('POST /device/streams', { body }));
   return { device, epoch, stream_id, source_stream_ref };
 }
 
 type Recordings = {
-  recording: DemoRecording;
+  recording: Pick<DemoRecording, 'codec' | 'container' | 'pieces' | 'duration_ms'>;
   patience: Patience;
   hashes: Map<number, string>;
   chunk_ms: number[];

@@ -2,13 +2,18 @@
  * A week of a bicycle workshop as it was said, for trying things out and for measuring how well it is found again. Written
  * for this; nobody in it is anybody.
  *
- * A conversation begins with `#`, its day (0 is Monday; before that, days of the weeks before) and time, and where it was.
- * Its turns follow, each behind the first letter of who said it; M is whose account it is. Lines that begin with `?` are
- * questions whose answer is the turn before them.
+ * A conversation begins with `#`, its day (0 is the first of the week, 7 today) and time (today: how long ago), and where
+ * it was. Its title (`=`), its tags (`+`), a star (`*`), that it is shared (`&`) and by which device it was recorded (`@`)
+ * follow where a person gave it any. Then come its turns, each behind the first letter of who said it; M is whose account
+ * it is. Lines that begin with `?` are questions whose answer is the turn before them.
+ *
+ * The first day is written as a Monday. Names of single days of the week move with the day on which it is recorded, so no
+ * text has a date or a month by which something is to be done.
  */
 export const SPEAKERS: Readonly<Record<string, string>> = { M: 'Mira', J: 'Jonas', P: 'Petra', S: 'Samir', C: 'Carla' };
 export const WEEK = `
 # 0 08:40 Workshop
++ workshop
 M: Good morning, did the delivery from the freight company arrive?
 J: Two boxes came on Saturday. The third one with the brake cables is still missing.
 ? which box of the delivery is missing
@@ -36,6 +41,7 @@ P: I gave them water on Friday, I think it is the sun that burns them.
 ? why do the plants look bad
 J: Move them behind the counter then.
 # 0 13:15 Telephone
+= Call to the freight company
 M: Hello, this is the bicycle workshop, I am calling about a parcel with brake cables.
 C: One moment please. It was held at the depot because the label was damaged.
 ? why was the parcel held back at the depot
@@ -48,6 +54,8 @@ M: It is four seven one nine, two two.
 ? what was our order number
 C: Thank you. You will get a message when the driver is on the way.
 # 0 17:30 Kitchen
+= The landlord’s letter
++ home, rent
 P: The landlord wrote again about the rent.
 M: What does he want now?
 P: From January on it goes up by eighty euros a month.
@@ -58,13 +66,15 @@ P: I will look for the contract and scan the page.
 ? who promised to scan the contract
 M: Please do, and don't answer him before we have talked to the tenants' association.
 ? whom do we want to ask before answering the landlord
-P: Their office is open on Thursdays from four to six.
+P: Their office is open on Thursday from four to six.
 ? opening hours of the tenants association
 M: I'll go there on Thursday then.
 P: The heating in the back room still makes that knocking noise too.
 ? what is wrong with the heating
 M: Write that down, it belongs into the same letter.
 # 1 09:05 Workshop
+= Inspection for the school
++ workshop, school
 J: The bakery says yes to the new rim, as long as it is done by noon tomorrow.
 ? did the bakery agree to a new rim
 M: Perfect. Do we have thirty six spokes of that length?
@@ -93,6 +103,7 @@ S: Take twelve euros a bike, last year it was ten and that did not cover the bra
 ? how much did we charge the school per bike last year
 J: And the helmets, they always ask about helmets.
 # 1 12:10 Workshop
+= Damaged brake cables
 J: The parcel is here, I signed for it.
 M: Are the cables all right?
 J: One bag is open, three of them are kinked.
@@ -106,6 +117,9 @@ J: There is soup left in the fridge, the lentil one.
 ? what kind of soup is in the fridge
 M: With the cumin? Lovely.
 # 1 16:45 Telephone
+= Gravel bike for Carla
++ customers
+*
 M: Hello Carla, it's Mira. How is your knee?
 C: Better, the doctor says I may ride again in two weeks.
 ? when may Carla cycle again
@@ -120,10 +134,12 @@ M: About fourteen hundred, I will make you a written offer.
 C: And could you put a bell on it, a loud one?
 ? what extra does Carla want on her bike
 M: The brass one you can hear across the river.
-C: Perfect. My sister's birthday is on the ninth, I would love to have it by then.
+C: Perfect. My sister's birthday is in two weeks, I would love to have it by then.
 ? when is the birthday of Carla's sister
 M: I'll do what I can, but I can't promise it.
 # 2 08:50 Workshop
+= Cargo bike is done, battery cabinet
++ workshop
 M: The cargo bike looks great, when did you finish it?
 J: At half past eight, with the new rim and fresh grips.
 ? when was the cargo bike finished
@@ -153,6 +169,8 @@ M: Ask the insurance whether they pay a part of it.
 ? whom do we ask to pay part of the cabinet
 S: I'll ask them tomorrow.
 # 2 11:30 Bakery
+= Cargo bike back at the bakery
++ customers
 M: Here it is, as good as new.
 C: Oh, it rolls like butter. What was it?
 M: The rear rim was bent, probably from the kerb at the loading bay.
@@ -169,10 +187,11 @@ M: Thank you. Shall we do a check in spring?
 C: Yes, in the week after Easter, before the terrace opens.
 ? when does the bakery want the spring check
 # 2 18:00 Kitchen
++ home, rent
 P: I found the contract, it was in the folder with the taxes.
 ? where was the lease found
 M: And?
-P: Paragraph nine, the rent may rise by at most five percent in three years.
+P: Paragraph nine, the rent may rise by at most five percent over three years.
 ? which paragraph limits the rent
 M: So eighty euros is far too much.
 P: Five percent would be thirty one.
@@ -188,6 +207,7 @@ P: She hates the blue basket, use the grey one.
 ? which basket does the cat accept
 M: And she hates the vet even more.
 # 3 09:20 Workshop
++ workshop
 M: Samir, what did the insurance say?
 S: They pay thirty percent of the cabinet if we send three offers.
 ? what share of the cabinet does the insurance cover
@@ -212,6 +232,9 @@ M: Don't charge her anything this time.
 ? did the woman with the folding bike have to pay
 J: Agreed.
 # 3 16:10 Tenants' association
+= Advice on the rent
++ rent
+*
 M: My landlord wants eighty euros more a month from January on.
 C: May I see the contract? Paragraph nine, yes, that is quite clear.
 M: Do I have to answer within a certain time?
@@ -228,6 +251,8 @@ C: Seventy five euros a year, and legal advice is included.
 ? membership fee of the association
 M: I will think about it and come back next week.
 # 3 18:20 Kitchen
+= What we answer the landlord
++ home, rent
 M: The association says five percent at most and in writing.
 P: I thought so. Shall I write the letter?
 M: Yes please, with sample number seventeen.
@@ -244,6 +269,7 @@ M: Then we need the second mattress back from Jonas.
 ? who has our mattress
 P: I'll ask him tomorrow.
 # 4 08:35 Workshop
++ workshop
 J: I looked at the seat post clamp, it was the clamp.
 M: I told you. Twenty years of squeaking bikes.
 J: I put some grease on it and now it is silent.
@@ -268,6 +294,7 @@ S: Two boxes?
 M: Three, Jonas eats them.
 J: They tear when I look at them.
 # 4 11:00 Workshop
+= Internship for Emil
 S: There is a young man who would like to do an internship here.
 M: For how long?
 S: Three weeks in May, from his school.
@@ -283,6 +310,8 @@ M: I will call him next week.
 S: He should start with patching tubes.
 M: Everybody starts with patching tubes.
 # 4 15:30 Vet
+= The cat at the vet
++ home
 M: Good afternoon, we are here for the vaccination.
 C: Hello. How old is she now?
 M: Seven in August.
@@ -302,6 +331,8 @@ M: And the vaccination lasts for a year?
 C: For three years, this one.
 ? for how long does the vaccination last
 # 4 19:00 Club house
+= Race around the lake
+*
 J: The club wants to know whether we can look after the bikes at the race in June.
 M: Which race?
 J: The one around the lake, a hundred and twenty kilometres, on the fourteenth.
@@ -320,6 +351,7 @@ M: And we need a place with shade, last year I had a sunburn for a week.
 ? what happened to Mira at the race last year
 J: And electricity for the coffee machine.
 # 5 10:30 Market
+= Shopping for Saturday evening
 P: What do we need for tonight?
 M: Potatoes, leeks, cream and something green.
 ? what did we have to buy for Saturday evening
@@ -337,12 +369,14 @@ P: The orange ones are dahlias.
 M: Then dahlias. Remember to buy candles, we have none left.
 ? what should we not forget to buy
 # 6 20:15 Kitchen
+= Letter to the landlord
++ home, rent
 P: I wrote the letter to the landlord, do you want to read it?
 M: Read it to me.
 P: We agree to a rise of thirty one euros from January on, in accordance with paragraph nine.
 ? which rise of the rent did we agree to in the letter
 M: Good. And the heating?
-P: One sentence: please have it repaired by the end of November.
+P: One sentence: please have it repaired by the end of the month.
 ? by when should the heating be repaired
 M: Friendly and clear. I will take it to the post office tomorrow.
 ? what did I want to bring to the post
@@ -350,22 +384,26 @@ P: Registered, don't forget.
 M: Registered. I'm not sure whether they open at eight or at nine.
 P: At half past eight, on Mondays.
 ? when does the post office open
-# -4 09:10 Workshop
+# 6 09:10 Workshop
+= Opening hours in winter
++ workshop
+&
 M: We have to talk about the opening hours in winter.
 J: Last winter nobody came after five.
 ? why should we close earlier in winter
-M: What if we close at five from November to February and open on Saturdays until two instead?
+M: What if we close an hour earlier in winter and open on Saturdays instead?
 ? which opening hours did I suggest for winter
 S: Saturdays are bad for me, I have the children every second weekend.
 ? why can Samir not work on Saturdays
 J: I can do the Saturdays, I would like the Mondays off instead.
 ? which day does Jonas want off
-M: Agreed, then we do it like that from November on.
+M: Agreed, then we do it like that from next week on.
 ? from when on do the winter hours count
 S: Somebody has to change it on the web page and on the door.
 M: I will change the web page, Jonas paints the sign.
 ? who paints the sign for the door
-# -4 14:20 Telephone
+# 5 14:20 Telephone
+= Call about the card reader
 M: Hello, I am calling about the broken card reader.
 C: Which model is it?
 M: The small white one, it says error thirty one.
@@ -379,7 +417,10 @@ M: And the old one?
 C: Put it into the box that we send and bring it to any parcel shop.
 ? what do we do with the old card reader
 M: Until then we take cash only.
-# -9 10:00 Workshop
+# 7 00:00 Workshop
+= The stolen pump
++ workshop
+@ table
 J: Somebody stole the pump from the bench outside.
 ? what was stolen from outside
 M: Again? That's the second one this year.
@@ -392,24 +433,28 @@ M: Samir has one at home.
 S: I will bring it on Monday.
 ? who brings the drill
 M: And put up a note that the pump is free for everybody, maybe that helps.
-# -9 17:40 Kitchen
+# 1 19:40 Kitchen
++ home
 P: Have you thought about the summer?
 M: I would love to go to the mountains, by train.
 ? where would I like to go in summer
 P: To the hut where we were with Anna?
-M: Exactly. They take bookings from the first of December.
+M: Exactly. They take bookings from the first of the month.
 ? from when on can we book the hut
 P: Then we should write on the first, last time it was full after a day.
 ? why must we book the hut early
-M: Two weeks at the beginning of July?
+M: Two weeks at the beginning of the school holidays?
 ? when do we want to go on holiday
-P: The second week would be better, I have exams to mark until the fifth.
+P: The second week would be better, I have exams to mark in the first.
 ? until when does Petra have exams to correct
 M: The second and third week, then.
 P: And who waters the tomatoes?
 M: Jonas, he owes us something for the mattress.
 ? who takes care of the tomatoes in summer
-# -11 08:30 Workshop
+# 5 08:30 Workshop
+= Numbers of the last quarter
++ workshop
+*
 M: I did the numbers for the last quarter.
 J: And are we rich?
 M: We sold less, but the repairs went up by twelve percent.
@@ -427,10 +472,11 @@ M: Good, I will book it and the train as well.
 ? what did I promise to book
 S: Thanks, I'll stay with my cousin, so no hotel.
 ? where does Samir sleep in Hanover
-M: And the bank wants to see the numbers by the fifteenth.
+M: And the bank wants to see the numbers by Tuesday.
 ? when does the bank want the figures
 J: Do they ever want to see anything nice?
-# -11 15:00 Bank
+# 2 15:00 Bank
+= Loan for the lift
 C: Thank you for coming. Your figures are solid.
 M: We would like to renew the loan for the lift and the workbench.
 ? what is the loan for
@@ -446,7 +492,7 @@ C: Up to ten percent a year is free.
 M: That would be fine. Which papers do you still need?
 C: The tax return of last year and the contract for the rooms.
 ? which documents does the bank still want
-# -2 10:15 Allotment
+# 5 16:00 Allotment
 P: The fence at the back fell over in the storm.
 ? what did the storm damage in the garden
 M: Two posts are rotten, we need new ones out of oak.
@@ -467,15 +513,15 @@ P: He says three hives, at the far end beside the compost.
 ? where would the hives stand
 M: Let's ask the committee first, there is a meeting on the eleventh.
 ? when does the committee of the allotments meet
-# -6 19:30 Choir
-C: We sing the requiem at the end of November, in the church by the river.
+# 3 20:00 Choir
+C: We sing the requiem at the end of next month, in the church by the river.
 ? where do we sing in November
 M: Which voices are missing?
 C: Two tenors, as always, and somebody for the second alto.
 ? which singers does the choir lack
 M: I could ask Samir, he has a beautiful tenor and is too shy.
 ? who could sing tenor
-C: Rehearsals are on Sunday evenings now, no longer on Thursdays.
+C: Rehearsals are on Sundays now, no longer on Thursdays.
 ? when are the rehearsals of the choir
 M: That suits me better, Thursdays I am always late.
 C: And please learn the second movement by heart, the conductor insists.
@@ -486,7 +532,8 @@ C: In Latin. The tickets are twelve euros, eight for students.
 M: I promised six tickets to the neighbours.
 ? how many tickets did I promise to the neighbours
 C: The black folders are new, they cost nothing if you bring them back.
-# -7 14:00 Hospital
+# 0 11:00 Hospital
+= My wrist at the hospital
 M: Hello, I'm here because of my wrist.
 C: Since when does it hurt?
 M: Since I fell from the ladder two weeks ago.
@@ -500,12 +547,13 @@ M: I have a workshop, I lift bicycles all day.
 C: Then let the others do it. And cool it with ice in the evening.
 ? how should the wrist be cooled
 M: Do I have to come again?
-C: On the twenty sixth at nine, room two hundred and four.
+C: In two weeks at nine, room two hundred and four.
 ? room of the next appointment in the hospital
 M: And the painkillers?
 C: Ibuprofen, at most three a day, and not on an empty stomach.
 ? how many ibuprofen may I take
-# -8 09:00 Workshop
+# 4 09:40 Workshop
+= Noise of the compressor
 M: The compressor makes a terrible noise.
 J: The belt is worn, I ordered one from the manufacturer in Denmark.
 ? from where does the new belt of the compressor come
@@ -524,7 +572,9 @@ S: The Wi-Fi password changed, it is on the router now, the long one.
 ? where does the new password of the wireless network stand
 M: Please don't tell it to the customers, they get the guest network.
 ? which network are customers allowed to use
-# -10 16:20 Telephone
+# 7 02:10 Telephone
+= Call from the town hall
+@ pocket
 C: This is the town hall, it's about the parking places for cargo bikes in front of your shop.
 M: Oh, did they approve it?
 C: Four places, instead of one for cars, from the spring on.
@@ -543,7 +593,7 @@ M: I will draw something and send it this month.
 C: The contact is Mister Okafor, extension three four two.
 ? who is our contact in the town hall
 M: I'll write that down.
-# -12 11:45 Workshop
+# 6 11:45 Workshop
 S: I tested the new chain oil for four weeks, in the rain and all.
 M: And what do you think?
 S: It stays on longer than the old one but it attracts more dirt.
@@ -561,7 +611,8 @@ J: It smoked and it smelt like burnt hair.
 ? what did the vacuum smell like
 M: Then we buy one with a proper filter, because of the dust from the brake discs.
 ? why do we want a vacuum with a better filter
-# -13 18:30 Cellar
+# 6 18:30 Cellar
++ home
 P: The washing machine leaks again, the floor is wet up to the shelf.
 ? what is leaking in the cellar
 M: Is it the hose or the pump?
@@ -583,13 +634,13 @@ P: And the light bulb at the stairs is broken, the thin kind of thread.
 ? what thread does the broken bulb have
 M: E fourteen, we have three in the kitchen drawer.
 ? where are spare bulbs
-P: The meter man comes on the nineteenth, between eight and ten.
+P: The meter man comes on Thursday, between eight and ten.
 ? when are the meters read
 M: I can be here until nine.
 P: Then I'll leave the key with Missis Brandt upstairs.
 ? with whom do we leave the key
 M: She talks for an hour, be careful.
-P: And the bicycle cellar has to be cleared by the end of the month.
+P: And the bicycle cellar has to be cleared by the end of next week.
 ? by when must the bicycle cellar be empty
 M: There are nine bicycles in there and nobody knows whose they are.
 ? how many bicycles nobody owns are in the cellar

@@ -11,6 +11,7 @@ import { AccountAccess } from '../listen/access.js';
 import { type AccountChoice, readAccount, readServer } from '../listen/options.js';
 import { signIn } from '../listen/sign_in.js';
 import { UserError } from '../user_error.js';
+import { SAID_BY } from './time_words.js';
 
 /** The options as commander gives them. */
 export type ImportOptions = {
@@ -123,14 +124,6 @@ class ImportBar {
     this.#lane = null;
   }
 }
-
-/** The authority for when a recording began, in words. */
-const SAID_BY = {
-  caller: 'as it was given',
-  metadata: 'as the file says',
-  file_time: 'by the time of the file, less its length',
-  announcement: 'just before it was imported',
-} as const;
 
 function wordsFor(imported: ImportedFile, server: URL, wanted: string | undefined): string {
   const { file, stream_id, error, captured_at = null, captured_at_by: by = null } = imported;

@@ -113,7 +113,7 @@ export class TalkIndex {
     const ranking: PassageRanking = {
       ...{ scope, weights, question, said_by: new Set(said_by.keys()), around: 1, limit: 60, similarities, factorOf },
     };
-    const made = candidatesWithFeatures(hits, best, ranking);
+    const made = await candidatesWithFeatures(hits, best, ranking, slices);
     return { talk, q, answers, transcript_id: this.#idOf(talk), ranking, ...made };
   }
 

@@ -18,7 +18,7 @@ export function reportOf(
   const lines = [
     '# How much recall finds',
     '',
-    '`npm run spool -- train_recall` writes this page.',
+    '`npm run spool -- train` writes this page.',
     '',
     `Of the questions of labelled talks, per cent that a passage answers: the first, one of three, one of eight. A passage is a`,
     'turn with the ones beside it, and answers if a labelled turn is among the three. Speakers are contacts with their names.',

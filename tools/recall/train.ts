@@ -10,6 +10,7 @@ import {
 } from '../../src/features/search/questions/ranking/turn_features.js';
 import { CORPUS, type CorpusTalk, isSetAside, talksIn } from '../insights/corpus.js';
 import { type Account, type AskedQuestion, TalkIndex } from './asked_accounts.js';
+import { commonWords } from './common_words.js';
 import { type AskedPair, randomOf, shuffled, trainMap } from './map_training.js';
 import { type RecallFigures, type ReportedSet, reportOf } from './recall_report.js';
 import { trainSoftmax } from './softmax_training.js';
@@ -23,7 +24,6 @@ import { DIMENSION, MODEL_NAME, TalkVectors, textsOf } from './talk_vectors.js';
 export type RecallTraining = {
   /** The folder of the packages of the built-in model. */
   packages: string;
-  talks?: string | undefined;
   /** Where vectors are kept between trainings. */
   kept?: string | undefined;
 };
@@ -37,13 +37,16 @@ const SEED = 7;
 
 export async function trainRecall({
   packages,
-  talks: folder = CORPUS,
   kept = join(tmpdir(), 'recall_vectors'),
 }: RecallTraining): Promise<void> {
-  const talks = talksIn(folder).filter(({ questions }) => questions.length > 0);
+  const talks = talksIn(CORPUS).filter(({ questions }) => questions.length > 0);
   const vectors = await TalkVectors.of(textsOf(talks), { kept, packages });
   const [learned, set_aside] = [talks.filter((talk) => !isSetAside(talk)), talks.filter(isSetAside)];
   const foldOf = foldsOf(learned);
+  writeFileSync(
+    join(SOURCES, '..', 'related', 'common_words.json'),
+    `${JSON.stringify(commonWords(talksIn(CORPUS)))}\n`,
+  );
   say(`${learned.length} talks are learned from, ${set_aside.length} are set aside`);
   const maps = Array.from({ length: FOLDS }, (_, fold) => {
     say(`map without fold ${fold + 1}`);

@@ -1,6 +1,6 @@
 import { Section } from '../../parts/page.js';
 import { type Answer, ask } from '../api.js';
-import { ago, digits, duration, span } from '../format.js';
+import { ago, bytes, digits, duration, span } from '../format.js';
 import { Facts } from '../parts/facts.js';
 import { Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
@@ -26,7 +26,7 @@ export function Content() {
   );
 }
 
-function Transcription({ transcriber, in_hand, waiting, last_hour }: ContentAnswer) {
+function Transcription({ transcriber, speech_memory_bytes, in_hand, waiting, last_hour }: ContentAnswer) {
   const { windows, turns, lag_s } = last_hour;
   const more = waiting.beyond ? ' or more' : '';
   return (
@@ -38,6 +38,7 @@ function Transcription({ transcriber, in_hand, waiting, last_hour }: ContentAnsw
       <Facts
         rows={[
           ['Transcribed by', TRANSCRIBED_BY[transcriber.by]],
+          ...(transcriber.by === 'built_in' ? modelRows(transcriber, speech_memory_bytes) : []),
           ['Audio goes to', goesTo(transcriber.hosts)],
           ['Streams with a window due', `${digits(waiting.due)}${more}`],
           ['Oldest overdue by', waiting.oldest_due_s === null ? '–' : span(waiting.oldest_due_s)],
@@ -53,6 +54,23 @@ function Transcription({ transcriber, in_hand, waiting, last_hour }: ContentAnsw
       />
     </Section>
   );
+}
+
+/** The model of the built-in engine, and what it costs. */
+function modelRows(
+  { model, languages }: ContentAnswer['transcriber'],
+  memory_bytes: ContentAnswer['speech_memory_bytes'],
+): [string, string][] {
+  return [
+    ['Model', model ?? 'none'],
+    ['Languages', languages === null ? 'many' : languagesText(languages)],
+    ['Memory of its process', memory_bytes === null ? 'not running now' : bytes(memory_bytes)],
+  ];
+}
+
+function languagesText(tags: readonly string[]): string {
+  const names = new Intl.DisplayNames('en', { type: 'language' });
+  return tags.map((tag) => names.of(tag) ?? tag).join(', ');
 }
 
 function Failures({ failing, last_hour }: ContentAnswer) {

@@ -10,6 +10,7 @@ import { Nothing, Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
 import { usePolling } from '../polling.js';
 import { KINDS } from '../terms.js';
+import { AccountEntitlements } from './account_entitlements.js';
 import { AccountResources } from './account_resources.js';
 import { Leads, type Stored, StoredState } from './entity_state.js';
 
@@ -77,6 +78,7 @@ function KnownEntity(view: EntityView & { look: () => Promise<void> }) {
       <EntityFacts {...view} />
       {endpoint !== null && <EndpointPart {...endpoint} />}
       {device !== null && <DevicePart {...device} state={stored.is === 'kept' ? stored.state : {}} />}
+      {view.kind === 'account' && stored.is === 'kept' && <AccountEntitlements account={view.id} />}
       {view.kind === 'account' && stored.is === 'kept' && <AccountResources account={view.id} />}
       {stored.is === 'kept' && <Leads kind={view.kind} id={view.id} state={stored.state} />}
       <StoredState kind={view.kind} id={view.id} stored={stored} />

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import Plot from 'uplot';
+import { colourNamed } from '../../parts/scheme.js';
 import { UNITS } from '../format.js';
 
 /** A chart over the time that the server keeps, drawn by uPlot. */
@@ -103,7 +104,7 @@ function optionsOf(row: ChartRow, element: HTMLElement, times: { current: [numbe
 }
 
 function colour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  return colourNamed(name, document.body);
 }
 
 /** A line needs two samples: what stands alone is a dot. */

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/api.js';
 import { ApiError } from '../../api/api_error.js';
 import { useAction } from '../../api/loading.js';
+import { say, sayWith } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { TextField } from '../../parts/field.js';
@@ -25,16 +26,18 @@ export function DeleteAccount() {
     if (location.hash === OPEN) go(location.pathname, { replace: true });
   };
   return (
-    <Section title="Delete account">
+    <Section title={say('Delete account')}>
       <div class="panel spaced danger-zone">
         <p>
-          Everything that is yours is deleted. You can restore it for {RESTORABLE_DAYS} days; after that nobody can.
+          {say('Everything that is yours is deleted. You can restore it for {n} days; after that nobody can.', {
+            n: RESTORABLE_DAYS,
+          })}
         </p>
         <Button kind="danger" onClick={() => setOpen(true)}>
-          Delete my account
+          {say('Delete my account')}
         </Button>
       </div>
-      <Dialog open={open} title="Delete my account" onClose={close}>
+      <Dialog open={open} title={say('Delete my account')} onClose={close}>
         {open && <Deletion onClose={close} />}
       </Dialog>
     </Section>
@@ -46,11 +49,17 @@ function Deletion({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const deletion = useAction(async () => {
     if (typed.trim().toLowerCase() !== email.toLowerCase()) {
-      throw new ApiError('BAD_REQUEST', 'Type the address.', new Map([['typed', 'type your own email address']]));
+      throw new ApiError(
+        'BAD_REQUEST',
+        say('Type the address.'),
+        new Map([['typed', say('Type your own email address.')]]),
+      );
     }
     await api('DELETE /me');
     const until = timeText(Date.now() + RESTORABLE_DAYS * DAY_MS, 'date');
-    endedBy(`Your account is deleted. You can restore it until ${until}: sign in, and choose to restore it.`);
+    endedBy(
+      say('Your account is deleted. You can restore it until {until}: sign in, and choose to restore it.', { until }),
+    );
   });
   const again = useAction(async () => {
     go(location.pathname + OPEN, { replace: true });
@@ -60,13 +69,14 @@ function Deletion({ onClose }: { onClose: () => void }) {
     return (
       <>
         <p role="alert">
-          You signed in a while ago. So that nobody else deletes your account, enter a new code first: it leads back
-          here.
+          {say(
+            'You signed in a while ago. So that nobody else deletes your account, enter a new code first: it leads back here.',
+          )}
         </p>
         <div class="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{say('Cancel')}</Button>
           <Button kind="primary" busy={again.busy} onClick={() => void again.run()}>
-            Enter a code
+            {say('Enter a code')}
           </Button>
         </div>
       </>
@@ -75,24 +85,30 @@ function Deletion({ onClose }: { onClose: () => void }) {
   return (
     <Form
       of={{ ...deletion, error: inWords(deletion.error) }}
-      submit="Delete my account"
+      submit={say('Delete my account')}
       grave
       fields={['typed']}
       onSubmit={() => void deletion.run()}
       onCancel={onClose}
     >
       <ul class="points">
-        <li>You are signed out everywhere, and nothing answers in your name any more.</li>
-        <li>Your devices keep what they have not sent, and can send it only if you restore the account in time.</li>
-        <li>Connected apps and personal access tokens end for good, and so do memberships in shared workspaces.</li>
+        <li>{say('You are signed out everywhere, and nothing answers in your name any more.')}</li>
         <li>
-          For {RESTORABLE_DAYS} days you can restore it: sign in at <a href="/restore">the restore page</a>, to which
-          the mail that confirms the deletion leads as well. Then recordings, transcripts and all else are erased.
+          {say('Your devices keep what they have not sent, and can send it only if you restore the account in time.')}
+        </li>
+        <li>
+          {say('Connected apps and personal access tokens end for good, and so do memberships in shared workspaces.')}
+        </li>
+        <li>
+          {sayWith(
+            'For {n} days you can restore it: sign in at {link}, to which the mail that confirms the deletion leads as well. Then recordings, transcripts and all else are erased.',
+            { n: RESTORABLE_DAYS, link: <a href="/restore">{say('the restore page')}</a> },
+          )}
         </li>
       </ul>
       <TextField
         type="email"
-        label={`To go on, type ${email}`}
+        label={say('To go on, type {email}', { email })}
         value={typed}
         onValue={setTyped}
         autoComplete="off"
@@ -105,6 +121,8 @@ function Deletion({ onClose }: { onClose: () => void }) {
 
 function inWords(error: ApiError | null): ApiError | null {
   if (error?.code !== 'WORKSPACE_OWNER_REQUIRED') return error;
-  const words = 'You own a shared workspace that others belong to. Hand it over or delete it first, under Workspaces.';
+  const words = say(
+    'You own a shared workspace that others belong to. Hand it over or delete it first, under Workspaces.',
+  );
   return new ApiError(error.code, words);
 }

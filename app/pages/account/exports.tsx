@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Export } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
+import { say, sayCount } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
 import { confirm, Dialog } from '../../parts/dialog.js';
@@ -28,15 +29,23 @@ export function Exports() {
   useEvery(is_under_way ? LOOK_MS : null, exports.reload);
   const ask = (
     <Button disabled={is_under_way} onClick={() => setAsking(true)}>
-      Export my data
+      {say('Export my data')}
     </Button>
   );
   return (
-    <Section title="Archives" lead="Everything of yours as one ZIP archive, kept for seven days." actions={ask}>
-      <List of={exports} empty={<p class="lead">None was created in the last 30 days.</p>} label="Exports">
+    <Section
+      title={say('Archives')}
+      lead={say('Everything of yours as one ZIP archive, kept for seven days.')}
+      actions={ask}
+    >
+      <List
+        of={exports}
+        empty={<p class="lead">{say('None was created in the last 30 days.')}</p>}
+        label={say('Exports')}
+      >
         {(one) => <Row key={one.id} of={one} changed={exports.reload} />}
       </List>
-      <Dialog open={asking} title="Export my data" onClose={() => setAsking(false)}>
+      <Dialog open={asking} title={say('Export my data')} onClose={() => setAsking(false)}>
         {asking && <Ask asked={exports.reload} onClose={() => setAsking(false)} />}
       </Dialog>
     </Section>
@@ -52,16 +61,29 @@ function Ask({ asked, onClose }: { asked: () => void; onClose: () => void }) {
     onClose();
   });
   return (
-    <Form of={asking} submit="Create" onSubmit={() => void asking.run()} onCancel={onClose}>
+    <Form of={asking} submit={say('Create')} onSubmit={() => void asking.run()} onCancel={onClose}>
       <p>
-        It holds your transcripts, insights, contacts, and all settings but secrets. It is made in the background, also
-        when you sign out.
+        {say(
+          'It holds your transcripts, insights, contacts, and all settings but secrets. It is made in the background, also when you sign out.',
+        )}
       </p>
-      <CheckField label="With audio" hint="This may be large." checked={audio} onValue={setAudio} />
-      <CheckField label="With files" hint="The files that apps keep for you." checked={files} onValue={setFiles} />
+      <CheckField label={say('With audio')} hint={say('This may be large.')} checked={audio} onValue={setAudio} />
+      <CheckField
+        label={say('With files')}
+        hint={say('The files that apps keep for you.')}
+        checked={files}
+        onValue={setFiles}
+      />
     </Form>
   );
 }
+
+const HELD = {
+  none: 'Without audio and files',
+  audio: 'With audio',
+  files: 'With files',
+  both: 'With audio and files',
+} as const;
 
 const STATES = {
   pending: ['caution', 'Queued'],
@@ -78,20 +100,19 @@ function Row({ of: one, changed }: { of: Export; changed: () => void }) {
     await saveExport(one, setLoaded);
     setLoaded(null);
   });
-  const removal = useToastAction('It could not be removed.', async () => {
+  const removal = useToastAction(say('It could not be removed.'), async () => {
     await api('DELETE /me/exports/{id}', { path: { id } });
-    showToast(isUnderWay(one) ? 'The export is stopped.' : 'The export is deleted.');
+    showToast(isUnderWay(one) ? say('The export is stopped.') : say('The export is deleted.'));
     leaveRow();
     changed();
   });
   const remove = async () => {
-    const title = isUnderWay(one) ? 'Stop this export?' : 'Delete this export?';
-    const text = 'Its archive is deleted here. What you have saved stays with you.';
-    const action = isUnderWay(one) ? 'Stop' : 'Delete';
+    const title = isUnderWay(one) ? say('Stop this export?') : say('Delete this export?');
+    const text = say('Its archive is deleted here. What you have saved stays with you.');
+    const action = isUnderWay(one) ? say('Stop') : say('Delete');
     if (await confirm({ title, action, grave: true, text })) await removal.run();
   };
   const [tone, words] = STATES[status];
-  const parts = [audio ? 'audio' : '', files ? 'files' : ''].filter(Boolean).join(' and ');
   return (
     <li>
       <div class="row-main">
@@ -99,33 +120,37 @@ function Row({ of: one, changed }: { of: Export; changed: () => void }) {
           <Time at={created_at} />
         </p>
         <p class="row-facts">
-          <span>{parts === '' ? 'Without audio and files' : `With ${parts}`}</span>
+          <span>{say(HELD[audio ? (files ? 'both' : 'audio') : files ? 'files' : 'none'])}</span>
           {bytes !== null && <span>{bytesText(bytes)}</span>}
           {progress !== undefined && (
             <span>
-              {progress.records} records, {bytesText(progress.bytes)} so far
+              {sayCount(
+                progress.records,
+                { one: '{n} record, {size} so far', other: '{n} records, {size} so far' },
+                { size: bytesText(progress.bytes) },
+              )}
             </span>
           )}
-          {expires_at !== null && <span>Kept until {timeText(expires_at, 'date')}</span>}
+          {expires_at !== null && <span>{say('Kept until {date}', { date: timeText(expires_at, 'date') })}</span>}
           {failure !== null && <span>{failure.message}</span>}
           {loaded !== null && bytes !== null && (
             <span>
-              <progress aria-label="Downloaded so far" max={bytes} value={loaded} /> {bytesText(loaded)}
+              <progress aria-label={say('Downloaded so far')} max={bytes} value={loaded} /> {bytesText(loaded)}
             </span>
           )}
         </p>
         {saving.error !== null && <p class="field-error">{saving.error.message}</p>}
       </div>
       <div class="row-end">
-        <Badge tone={tone}>{words}</Badge>
+        <Badge tone={tone}>{say(words)}</Badge>
         {status === 'ready' && (
           <Button small kind="primary" busy={saving.busy} onClick={() => void saving.run()}>
-            Download
+            {say('Download')}
           </Button>
         )}
         {status !== 'expired' && (
           <Button small kind="danger" busy={removal.busy} onClick={() => void remove()}>
-            {isUnderWay(one) ? 'Stop' : 'Delete'}
+            {isUnderWay(one) ? say('Stop') : say('Delete')}
           </Button>
         )}
       </div>

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { RecallSettings } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useLoaded } from '../../api/loading.js';
+import { say } from '../../language/say.js';
 import { CheckField } from '../../parts/field.js';
 import { Section } from '../../parts/page.js';
 import { Show } from '../../parts/placeholders.js';
@@ -11,7 +12,7 @@ import { useToastAction } from '../../parts/toast_action.js';
 export function MeaningSetting() {
   const settings = useLoaded(() => api('GET /recall/settings'), []);
   return (
-    <Section title="Recall" lead="How questions to what was said are answered.">
+    <Section title={say('Recall')} lead={say('How questions to what was said are answered.')}>
       <Show of={settings}>{(data) => <MeaningField settings={data} set={settings.set} />}</Show>
     </Section>
   );
@@ -20,7 +21,7 @@ export function MeaningSetting() {
 function MeaningField({ settings, set }: { settings: RecallSettings; set: (settings: RecallSettings) => void }) {
   const [checked, setChecked] = useState(settings.by_meaning);
   useEffect(() => setChecked(settings.by_meaning), [settings.by_meaning]);
-  const change = useToastAction('Nothing was changed.', async (by_meaning: boolean) => {
+  const change = useToastAction(say('Nothing was changed.'), async (by_meaning: boolean) => {
     setChecked(by_meaning);
     try {
       set(await api('PATCH /recall/settings', { body: { by_meaning } }));
@@ -32,8 +33,10 @@ function MeaningField({ settings, set }: { settings: RecallSettings; set: (setti
   return (
     <div class="panel">
       <CheckField
-        label="Find what means the same in other words"
-        hint="Made from the text of your recordings. Without it, what was made is removed and questions go by their words."
+        label={say('Find what means the same in other words')}
+        hint={say(
+          'Made from the text of your recordings. Without it, what was made is removed and questions go by their words.',
+        )}
         checked={checked}
         onValue={(value) => void change.run(value)}
       />

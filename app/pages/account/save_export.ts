@@ -1,6 +1,8 @@
 import type { Export } from '../../../kits/typescript/src/api.js';
 import { payloadOf, send } from '../../api/api.js';
 import { ApiError } from '../../api/api_error.js';
+import { numberText } from '../../language/formats.js';
+import { say } from '../../language/say.js';
 
 const TOLD_EVERY_MS = 250;
 /** So long a browser may need to take over what it saves. */
@@ -38,18 +40,20 @@ function counting(onBytes: (bytes: number) => void): TransformStream<Uint8Array<
 }
 
 function brokeOff(): never {
-  throw new ApiError('NETWORK', 'The archive did not come whole. Try again.');
+  throw new ApiError('NETWORK', say('The archive did not come whole. Try again.'));
 }
 
 function fileNameOf(answer: Response): string | undefined {
   return /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1];
 }
 
-const UNITS = ['bytes', 'KB', 'MB', 'GB'] as const;
+const UNITS = ['B', 'KB', 'MB', 'GB'] as const;
 const UNIT_BYTES = 1_000;
 
 export function bytesText(bytes: number): string {
   const power = Math.min(UNITS.length - 1, bytes === 0 ? 0 : Math.floor(Math.log(bytes) / Math.log(UNIT_BYTES)));
   const count = bytes / UNIT_BYTES ** power;
-  return `${power === 0 ? count : count.toFixed(count < 10 ? 1 : 0)} ${UNITS[power]}`;
+  const digits = power === 0 || count >= 10 ? 0 : 1;
+  const words = numberText(count, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return `${words} ${UNITS[power]}`;
 }

@@ -1,6 +1,7 @@
 import type { ConnectedApp } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { type LoadedList, useList } from '../../api/loading.js';
+import { say, sayWith } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { confirm } from '../../parts/dialog.js';
 import { Section } from '../../parts/page.js';
@@ -21,17 +22,17 @@ export function Apps() {
   const apps = useList((cursor) => api('GET /me/connections', { query: { limit: APPS_PER_PAGE, cursor } }), []);
   return (
     <>
-      <Section title="Connected apps" lead="Third-party apps that you have given access.">
-        <List of={only(apps, (app) => !isOwn(app))} empty={<NoApps />} label="Connected apps">
+      <Section title={say('Connected apps')} lead={say('Third-party apps that you have given access.')}>
+        <List of={only(apps, (app) => !isOwn(app))} empty={<NoApps />} label={say('Connected apps')}>
           {(app) => <Foreign key={app.id} app={app} changed={apps.reload} />}
         </List>
       </Section>
       <Section
-        title="Where you are signed in"
-        lead="Our own apps, on this and other devices."
+        title={say('Where you are signed in')}
+        lead={say('Our own apps, on this and other devices.')}
         actions={<SignOutOthers apps={apps} />}
       >
-        <List of={only(apps, isOwn)} empty={<p class="lead">Nowhere else.</p>} label="Signed in">
+        <List of={only(apps, isOwn)} empty={<p class="lead">{say('Nowhere else.')}</p>} label={say('Signed in')}>
           {(app) => <Own key={app.id} app={app} changed={apps.reload} />}
         </List>
       </Section>
@@ -44,9 +45,9 @@ function only(apps: LoadedList<ConnectedApp>, is: (app: ConnectedApp) => boolean
 }
 
 function useRevocation({ id, name }: ConnectedApp, changed: () => void) {
-  return useToastAction(`${name} can still act for you.`, async () => {
+  return useToastAction(say('{name} can still act for you.', { name }), async () => {
     await api('DELETE /me/connections/{id}', { path: { id } });
-    showToast(`${name} is disconnected.`);
+    showToast(say('{name} is disconnected.', { name }));
     leaveRow();
     changed();
   });
@@ -56,8 +57,8 @@ function Foreign({ app, changed }: { app: ConnectedApp; changed: () => void }) {
   const { name, client_id, scopes, created_at } = app;
   const revocation = useRevocation(app, changed);
   const revoke = async () => {
-    const text = 'It loses access at once. It keeps what it has already fetched.';
-    const question = { title: `Disconnect ${name}?`, action: 'Disconnect', grave: true, text };
+    const text = say('It loses access at once. It keeps what it has already fetched.');
+    const question = { title: say('Disconnect {name}?', { name }), action: say('Disconnect'), grave: true, text };
     if (await confirm(question)) await revocation.run();
   };
   return (
@@ -67,9 +68,7 @@ function Foreign({ app, changed }: { app: ConnectedApp; changed: () => void }) {
           <bdi>{name}</bdi>
         </p>
         <p class="row-facts">
-          <span>
-            Since <Time at={created_at} style="date" />
-          </span>
+          <span>{sayWith('Since {time}', { time: <Time at={created_at} style="date" /> })}</span>
           <span class="mono cut">{client_id}</span>
         </p>
         <ScopeList scopes={scopes} />
@@ -79,10 +78,10 @@ function Foreign({ app, changed }: { app: ConnectedApp; changed: () => void }) {
           small
           kind="danger"
           busy={revocation.busy}
-          aria-label={`Disconnect ${name}`}
+          aria-label={say('Disconnect {name}', { name })}
           onClick={() => void revoke()}
         >
-          Disconnect
+          {say('Disconnect')}
         </Button>
       </div>
     </li>
@@ -93,7 +92,11 @@ function Own({ app, changed }: { app: ConnectedApp; changed: () => void }) {
   const { name, created_at, current } = app;
   const revocation = useRevocation(app, changed);
   const revoke = async () => {
-    const question = { title: `Sign ${name} out?`, action: 'Sign out', text: 'It asks for a code the next time.' };
+    const question = {
+      title: say('Sign {name} out?', { name }),
+      action: say('Sign out'),
+      text: say('It asks for a code the next time.'),
+    };
     if (await confirm(question)) await revocation.run();
   };
   return (
@@ -103,17 +106,20 @@ function Own({ app, changed }: { app: ConnectedApp; changed: () => void }) {
           <bdi>{name}</bdi>
         </p>
         <p class="row-facts">
-          <span>
-            Since <Time at={created_at} />
-          </span>
+          <span>{sayWith('Since {time}', { time: <Time at={created_at} /> })}</span>
         </p>
       </div>
       <div class="row-end">
         {current ? (
-          <Badge tone="good">This one</Badge>
+          <Badge tone="good">{say('This one')}</Badge>
         ) : (
-          <Button small busy={revocation.busy} aria-label={`Sign out ${name}`} onClick={() => void revoke()}>
-            Sign out
+          <Button
+            small
+            busy={revocation.busy}
+            aria-label={say('Sign out {name}', { name })}
+            onClick={() => void revoke()}
+          >
+            {say('Sign out')}
           </Button>
         )}
       </div>
@@ -123,13 +129,13 @@ function Own({ app, changed }: { app: ConnectedApp; changed: () => void }) {
 
 function SignOutOthers({ apps }: { apps: LoadedList<ConnectedApp> }) {
   const others = apps.items.filter((app) => isOwn(app) && !app.current);
-  const ending = useToastAction('Not all of them could be signed out.', async () => {
+  const ending = useToastAction(say('Not all of them could be signed out.'), async () => {
     for (const { id } of others) await api('DELETE /me/connections/{id}', { path: { id } });
-    showToast('You are signed out everywhere else.');
+    showToast(say('You are signed out everywhere else.'));
   });
   const end = async () => {
-    const text = 'Our own apps are signed out everywhere but here. Connected apps and tokens are not affected.';
-    if (!(await confirm({ title: 'Sign out the others?', action: 'Sign out', text }))) return;
+    const text = say('Our own apps are signed out everywhere but here. Connected apps and tokens are not affected.');
+    if (!(await confirm({ title: say('Sign out the others?'), action: say('Sign out'), text }))) return;
     await ending.run();
     leaveRow();
     apps.reload();
@@ -137,15 +143,15 @@ function SignOutOthers({ apps }: { apps: LoadedList<ConnectedApp> }) {
   if (others.length === 0) return null;
   return (
     <Button busy={ending.busy} onClick={() => void end()}>
-      Sign out the others
+      {say('Sign out the others')}
     </Button>
   );
 }
 
 function NoApps() {
   return (
-    <EmptyState title="No app is connected">
-      <p>When a third-party app asks for access, you agree here. It then appears in this list.</p>
+    <EmptyState title={say('No app is connected')}>
+      <p>{say('When a third-party app asks for access, you agree here. It then appears in this list.')}</p>
     </EmptyState>
   );
 }

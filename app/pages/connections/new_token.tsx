@@ -4,6 +4,7 @@ import { SCOPE_TEXTS } from '../../../src/edge/pages/scope_texts.js';
 import { type Answer, api } from '../../api/api.js';
 import { ApiError } from '../../api/api_error.js';
 import { useAction } from '../../api/loading.js';
+import { type PlainText, say, sayChoices, sayKnown, sayWith } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { useDraft, useForgetDrafts } from '../../parts/drafts.js';
@@ -24,10 +25,18 @@ const LIFETIMES = [
   [NEVER, 'Never'],
 ] as const;
 
+const READING: readonly string[] = ['audio:read', 'turns:read', 'insights:read'];
+const PRESETS: readonly (readonly [words: PlainText, isIn: (permission: string) => boolean])[] = [
+  ['Read my transcripts', (permission) => READING.includes(permission)],
+  ['Upload audio', (permission) => permission === 'audio:write'],
+  ['Dictation', (permission) => permission === 'transcriptions:write'],
+  ['Everything but the account', (permission) => !permission.startsWith('account:')],
+];
+
 /** Makes a token. Its value lives in this dialog alone. */
 export function NewToken(props: { open: boolean; onClose: () => void; changed: () => void }) {
   return (
-    <Dialog open={props.open} title="New token" onClose={props.onClose}>
+    <Dialog open={props.open} title={say('New token')} onClose={props.onClose}>
       {props.open && <Making {...props} />}
     </Dialog>
   );
@@ -41,8 +50,8 @@ function Making({ onClose, changed }: { onClose: () => void; changed: () => void
   const forget = useForgetDrafts();
   const making = useAction(async () => {
     if (permissions.length === 0) {
-      const fields = new Map([['permissions', 'choose its permissions']]);
-      throw new ApiError('BAD_REQUEST', 'Choose its permissions.', fields);
+      const fields = new Map([['permissions', say('Choose its permissions.')]]);
+      throw new ApiError('BAD_REQUEST', say('Choose its permissions.'), fields);
     }
     const expires_at = lifetime === NEVER ? null : new Date(Date.now() + Number(lifetime) * DAY_MS).toISOString();
     setMade(await api('POST /me/tokens', { body: { name, permissions, expires_at } }));
@@ -57,14 +66,14 @@ function Making({ onClose, changed }: { onClose: () => void; changed: () => void
     return (
       <>
         <p role="status">
-          <bdi>{made.token.name}</bdi> has been created. Copy it into your program:
+          {sayWith('{name} has been created. Copy it into your program:', { name: <bdi>{made.token.name}</bdi> })}
         </p>
         <div class="field">
-          <Secret text={made.value} what="The token" once />
+          <Secret text={made.value} what={say('The token')} once />
         </div>
         <div class="dialog-actions">
           <Button kind="primary" onClick={onClose}>
-            Done
+            {say('Done|button')}
           </Button>
         </div>
       </>
@@ -73,25 +82,25 @@ function Making({ onClose, changed }: { onClose: () => void; changed: () => void
   return (
     <Form
       of={making}
-      submit="Create"
+      submit={say('Create')}
       fields={['name', 'permissions', 'expires_at']}
       onSubmit={() => void making.run()}
       onCancel={onClose}
     >
       <TextField
-        label="Name"
+        label={say('Name')}
         value={name}
         onValue={setName}
         maxLength={NAME_CHARS_MAX}
         autoComplete="off"
-        hint="Which program it is for."
+        hint={say('Which program it is for.')}
         error={faultOf(making.error, 'name')}
       />
       <SelectField
-        label="Expires after"
+        label={say('Expires after')}
         value={lifetime}
         onValue={setLifetime}
-        options={LIFETIMES}
+        options={sayChoices(LIFETIMES)}
         error={faultOf(making.error, 'expires_at')}
       />
       <Permissions chosen={permissions} onChosen={setPermissions} error={faultOf(making.error, 'permissions')} />
@@ -109,20 +118,31 @@ function Permissions({
   error: string | null;
 }) {
   // A token can have nothing that the account lacks, and nothing of workspaces.
-  const offered = (account.value?.permissions ?? []).filter((one): one is Permission => !one.startsWith('workspace:'));
+  const offered = [...(account.value?.permissions ?? []), 'transcriptions:write' as const].filter(
+    (one): one is Permission => !one.startsWith('workspace:'),
+  );
   return (
     <fieldset>
-      <legend>Permissions</legend>
+      <legend>{say('Permissions')}</legend>
       {error !== null && (
         <p class="field-error" role="alert">
           {error}
         </p>
       )}
+      <ul class="choices" aria-label={say('Common choices')}>
+        {PRESETS.map(([words, isIn]) => (
+          <li key={words}>
+            <button type="button" class="choice" onClick={() => onChosen(offered.filter(isIn))}>
+              {say(words)}
+            </button>
+          </li>
+        ))}
+      </ul>
       {offered.map((permission) => (
         <CheckField
           key={permission}
           label={permission}
-          hint={SCOPE_TEXTS[permission]?.map(({ words }) => words).join('. ')}
+          hint={SCOPE_TEXTS[permission]?.map(({ words }) => sayKnown(words)).join('. ')}
           checked={chosen.includes(permission)}
           onValue={(on) => onChosen(on ? [...chosen, permission] : chosen.filter((one) => one !== permission))}
         />

@@ -2,6 +2,7 @@ import type { PersonalAccessToken } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useEvents } from '../../api/event_feed.js';
 import { useList } from '../../api/loading.js';
+import { say, sayWith } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { Ago } from '../../parts/clock.js';
 import { confirm, useDialogOpen } from '../../parts/dialog.js';
@@ -18,12 +19,12 @@ const TOKENS_PER_PAGE = 50;
 /** Personal access tokens. */
 export function Tokens() {
   const tokens = useList((cursor) => api('GET /me/tokens', { query: { limit: TOKENS_PER_PAGE, cursor } }), []);
-  const [making, setMaking] = useDialogOpen('New token');
+  const [making, setMaking] = useDialogOpen(say('New token'));
   useEvents(['personal_access_token.created', 'personal_access_token.revoked'], () => tokens.reload());
-  const make = <Button onClick={() => setMaking(true)}>New token</Button>;
+  const make = <Button onClick={() => setMaking(true)}>{say('New token')}</Button>;
   return (
-    <Section title="Personal access tokens" actions={make}>
-      <List of={tokens} empty={<NoTokens />} label="Personal access tokens">
+    <Section title={say('Personal access tokens')} actions={make}>
+      <List of={tokens} empty={<NoTokens />} label={say('Personal access tokens')}>
         {(token) => <Row key={token.id} token={token} changed={tokens.reload} />}
       </List>
       <NewToken open={making} onClose={() => setMaking(false)} changed={tokens.reload} />
@@ -33,15 +34,16 @@ export function Tokens() {
 
 function Row({ token, changed }: { token: PersonalAccessToken; changed: () => void }) {
   const { id, name, last_four, permissions, created_at, expires_at, last_used_at } = token;
-  const revocation = useToastAction(`${name} could not be revoked.`, async () => {
+  const revocation = useToastAction(say('{name} could not be revoked.', { name }), async () => {
     await api('DELETE /me/tokens/{id}', { path: { id } });
-    showToast(`${name} is revoked.`);
+    showToast(say('{name} is revoked.', { name }));
     leaveRow();
     changed();
   });
   const revoke = async () => {
-    const text = 'Programs that use it stop working at once. This can’t be undone.';
-    if (await confirm({ title: `Revoke ${name}?`, action: 'Revoke', grave: true, text })) await revocation.run();
+    const text = say('Programs that use it stop working at once. This can’t be undone.');
+    if (await confirm({ title: say('Revoke {name}?', { name }), action: say('Revoke'), grave: true, text }))
+      await revocation.run();
   };
   return (
     <li>
@@ -51,33 +53,27 @@ function Row({ token, changed }: { token: PersonalAccessToken; changed: () => vo
         </p>
         <p class="row-facts">
           <span class="mono">…{last_four}</span>
+          <span>{sayWith('Created {time}', { time: <Time at={created_at} style="date" /> })}</span>
           <span>
-            Created <Time at={created_at} style="date" />
+            {expires_at === null
+              ? say('Never expires')
+              : sayWith('Ends {time}', { time: <Time at={expires_at} style="date" /> })}
           </span>
           <span>
-            {expires_at === null ? (
-              'Never expires'
-            ) : (
-              <>
-                Ends <Time at={expires_at} style="date" />
-              </>
-            )}
-          </span>
-          <span>
-            {last_used_at === null ? (
-              'Never used'
-            ) : (
-              <>
-                Used <Ago at={last_used_at} />
-              </>
-            )}
+            {last_used_at === null ? say('Never used') : sayWith('Used {ago}', { ago: <Ago at={last_used_at} /> })}
           </span>
         </p>
         <ScopeList scopes={permissions} />
       </div>
       <div class="row-end">
-        <Button small kind="danger" busy={revocation.busy} aria-label={`Revoke ${name}`} onClick={() => void revoke()}>
-          Revoke
+        <Button
+          small
+          kind="danger"
+          busy={revocation.busy}
+          aria-label={say('Revoke {name}', { name })}
+          onClick={() => void revoke()}
+        >
+          {say('Revoke')}
         </Button>
       </div>
     </li>
@@ -86,8 +82,8 @@ function Row({ token, changed }: { token: PersonalAccessToken; changed: () => vo
 
 function NoTokens() {
   return (
-    <EmptyState title="No token yet">
-      <p>A token lets a program of yours use the API as you. Make one for each program.</p>
+    <EmptyState title={say('No token yet')}>
+      <p>{say('A token lets a program of yours use the API as you. Make one for each program.')}</p>
     </EmptyState>
   );
 }

@@ -3,6 +3,7 @@ import type { Device } from '../../../kits/typescript/src/api.js';
 import { type Answer, api } from '../../api/api.js';
 import { useEvents } from '../../api/event_feed.js';
 import { useAction } from '../../api/loading.js';
+import { say, sayWith } from '../../language/say.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Countdown, useEvery } from '../../parts/clock.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -10,19 +11,23 @@ import { Icon } from '../../parts/icon.js';
 import { PairingCode } from '../../parts/pairing_code.js';
 import { Loading, Problem } from '../../parts/placeholders.js';
 import { BASE } from '../../router.js';
-import { KIND_WORDS } from './named_devices.js';
 
 /** A device that was bound before and comes back makes no event. */
 const LOOK_MS = 5_000;
 /** Devices bound last come first. */
 const LOOKED_AT = 10;
 
+const ADDED = {
+  personal: 'Personal recorder …{id} has been added.',
+  shared: 'Shared recorder …{id} has been added.',
+} as const;
+
 type ClaimAnswer = Answer<'POST /devices/claims'>;
 
 /** A code for one device, and what becomes of it while the dialog is open. The code is nowhere but in this dialog. */
 export function AddDevice({ open, onClose, added }: { open: boolean; onClose: () => void; added: () => void }) {
   return (
-    <Dialog open={open} title="Add a device" onClose={onClose}>
+    <Dialog open={open} title={say('Add a device')} onClose={onClose}>
       {open && <Adding onClose={onClose} added={added} />}
     </Dialog>
   );
@@ -53,14 +58,14 @@ function Adding({ onClose, added }: { onClose: () => void; added: () => void }) 
   useEvery(claim === null || device !== null ? null : LOOK_MS, lookQuietly);
   if (device !== null) return <Added device={device} onClose={onClose} />;
   if (making.error !== null) return <Problem error={making.error} retry={() => void making.run()} />;
-  if (claim === null) return <Loading what="Creating a code" />;
+  if (claim === null) return <Loading what={say('Creating a code')} />;
   if (is_over) {
     return (
       <>
-        <p class="notice caution">This code has expired.</p>
+        <p class="notice caution">{say('This code has expired.')}</p>
         <div class="dialog-actions">
           <Button kind="primary" busy={making.busy} onClick={() => void making.run()}>
-            Create another code
+            {say('Create another code')}
           </Button>
         </div>
       </>
@@ -68,15 +73,18 @@ function Adding({ onClose, added }: { onClose: () => void; added: () => void }) 
   }
   return (
     <>
-      <p>Scan this with the device, or type the code there. It adds one device to your account: do not share it.</p>
-      <PairingCode of={claim} label="QR code of the new device" />
+      <p>
+        {say('Scan this with the device, or type the code there. It adds one device to your account: do not share it.')}
+      </p>
+      <PairingCode of={claim} label={say('QR code of the new device')} />
       <p class="hint">
-        The QR code is valid for <Countdown until={claim.expires_at} over={() => setOver(true)} />, even after you close
-        this. It is shown only once.
+        {sayWith('The QR code is valid for {time}, even after you close this. It is shown only once.', {
+          time: <Countdown until={claim.expires_at} over={() => setOver(true)} />,
+        })}
       </p>
       <p class="waits" role="status">
         <span class="spinner" aria-hidden="true" />
-        <span>Waiting for the device…</span>
+        <span>{say('Waiting for the device…')}</span>
       </p>
     </>
   );
@@ -97,26 +105,26 @@ function Added({ device, onClose }: { device: Device; onClose: () => void }) {
   return (
     <>
       <div role="status" class="spaced">
-        <p class="notice">
-          {KIND_WORDS[device.kind]} recorder …{device.id.slice(-6)} has been added.
-        </p>
+        <p class="notice">{say(ADDED[device.kind], { id: device.id.slice(-6) })}</p>
         {stream_id === null ? (
           <p class="waits">
             <span class="spinner" aria-hidden="true" />
-            <span>Waiting for its first recording… You can close this.</span>
+            <span>{say('Waiting for its first recording… You can close this.')}</span>
           </p>
         ) : (
           <p class="notice">
             <span>
-              <Icon name="microphone" size={18} /> It is recording.
+              <Icon name="microphone" size={18} /> {say('It is recording.')}
             </span>
           </p>
         )}
       </div>
       <div class="dialog-actions">
-        {stream_id !== null && <ButtonLink href={`${BASE}/recordings/${stream_id}`}>Open the recording</ButtonLink>}
+        {stream_id !== null && (
+          <ButtonLink href={`${BASE}/recordings/${stream_id}`}>{say('Open the recording')}</ButtonLink>
+        )}
         <Button kind="primary" onClick={onClose}>
-          Done
+          {say('Done|button')}
         </Button>
       </div>
     </>

@@ -1,5 +1,6 @@
 import { api } from '../../api/api.js';
 import { useAction } from '../../api/loading.js';
+import { say } from '../../language/say.js';
 import { Dialog } from '../../parts/dialog.js';
 import { useDraft } from '../../parts/drafts.js';
 import { TextField } from '../../parts/field.js';
@@ -20,7 +21,7 @@ export function NameDevice({ device, ...props }: NameDeviceProps & { device: Nam
 }
 
 export function dialogOf(device: NamedDevice | null): { title: string; about: string } {
-  return { title: 'Rename the device', about: device?.id ?? '' };
+  return { title: say('Rename the device'), about: device?.id ?? '' };
 }
 
 function NameForm({ device: { source_id, name: present }, onClose, named }: NameDeviceProps & { device: NamedDevice }) {
@@ -34,17 +35,17 @@ function NameForm({ device: { source_id, name: present }, onClose, named }: Name
   return (
     <Form
       of={naming}
-      submit="Save"
+      submit={say('Save')}
       fields={['name']}
       onSubmit={() => source_id !== null && void naming.run(source_id)}
       onCancel={onClose}
     >
       <TextField
-        label="Name"
+        label={say('Name')}
         value={name}
         onValue={setName}
         maxLength={NAME_CHARS_MAX}
-        hint="Shown with its recordings. Leave empty for no name."
+        hint={say('Shown with its recordings. Leave empty for no name.')}
         error={faultOf(naming.error, 'name')}
       />
     </Form>

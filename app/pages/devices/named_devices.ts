@@ -2,6 +2,7 @@ import type { Device, Source } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { ApiError } from '../../api/api_error.js';
 import type { Page } from '../../api/loading.js';
+import { say } from '../../language/say.js';
 
 /** A device by the name of the source that it records into: devices have none of their own. */
 export type NamedDevice = Device & { source_id: string | null; name: string | null };
@@ -13,7 +14,7 @@ const SOURCES_PER_PAGE = 100;
 const SOURCE_PAGES_MAX = 10; // an account has at most 1,000
 
 export function nameOf({ name, kind }: Pick<NamedDevice, 'name' | 'kind'>): string {
-  return name ?? (kind === 'personal' ? 'Personal recorder' : 'Shared recorder');
+  return name ?? (kind === 'personal' ? say('Personal recorder') : say('Shared recorder'));
 }
 
 export async function devicesPage(cursor: string | undefined): Promise<Page<NamedDevice>> {

@@ -1,79 +1,46 @@
-import { useEffect, useRef } from 'preact/hooks';
 import type { Suggestion } from '../../../kits/typescript/src/api.js';
-import { api } from '../../api/api.js';
 import { useEvents } from '../../api/event_feed.js';
 import { useLoaded } from '../../api/loading.js';
-import { usePeople } from '../../contacts/people.js';
-import { byDue } from '../../insights/due_order.js';
-import { KINDS, STATUS_NAMES, SuggestionRow } from '../../insights/suggestion_row.js';
-import { SelectField } from '../../parts/field.js';
+import { SuggestionRow } from '../../insights/suggestion_row.js';
+import { say } from '../../language/say.js';
 import { EmptyState, Show } from '../../parts/placeholders.js';
-import { timeText } from '../../parts/time.js';
-import { leaveRow } from '../../parts/toast_action.js';
-import { includeTitles, recordingName } from '../../recording/stream_names.js';
-import { place, setQuery } from '../../router.js';
-import { may } from '../../shell/account.js';
-import { QueryTabs } from './query_tabs.js';
+import { place } from '../../router.js';
+import { Filters, filtersOf, isNarrow } from './filters.js';
+import { loadAll, SUGGESTION_EVENTS } from './load_suggestions.js';
 
-const PAGE_ITEMS = 100;
-/** So many are put in order; who has more narrows the list. */
-const ITEMS_MAX = 1_000;
-const RECORDINGS = 100;
-const STATUSES = ['open', 'accepted', 'completed', 'dismissed'] as const;
-const ME = 'me';
+const WORDS = {
+  decision: ['No decisions', 'What people decide in a recording appears here by itself.'],
+  question: ['No open questions', 'What people ask in a recording and nobody answers appears here by itself.'],
+} as const;
 
-type ShownSuggestions = { items: readonly Suggestion[]; is_cut: boolean };
-
-/** Suggestions of a status: what is due first comes first. The address holds what is chosen. */
-export function Suggestions() {
+/** Decisions, or open questions, the newest first. */
+export function Suggestions({ kind }: { kind: keyof typeof WORDS }) {
   const { query } = place.value;
-  const status = STATUSES.find((one) => one === query.get('status')) ?? 'open';
-  const kind = (Object.keys(KINDS) as Suggestion['kind'][]).find((one) => one === query.get('kind'));
-  const filters = { kind, owner: query.get('who') || undefined, stream_id: query.get('recording') || undefined };
-  const found = useLoaded(() => loadAll({ status, ...filters }), [status, JSON.stringify(filters)]);
-  useEvents(['suggestion.created', 'suggestion.updated', 'suggestion.deleted'], found.reload);
-  const list = useRef<HTMLUListElement>(null);
-  // A row that goes leaves the focus to the one behind it.
-  const next_focus = useRef<number | null>(null);
-  useEffect(() => {
-    const at = next_focus.current;
-    next_focus.current = null;
-    if (at === null) return;
-    const rows = list.current?.children ?? [];
-    const row = rows[Math.min(at, rows.length - 1)];
-    if (row === undefined) leaveRow();
-    else row.querySelector<HTMLElement>('button')?.focus();
-  });
-  const shownOf = ({ items }: ShownSuggestions) => items.filter((one) => one.status === status).sort(orderOf(status));
-  const latest = useRef(found.data);
-  latest.current = found.data;
+  const filters = filtersOf(query);
+  const found = useLoaded(
+    () => loadAll({ statuses: ['open', 'accepted', 'completed'], kind, ...filters }),
+    [kind, JSON.stringify(filters)],
+  );
+  useEvents(SUGGESTION_EVENTS, found.reload);
   const change = (next: Suggestion) => {
-    const now = latest.current;
-    if (now === null) return;
-    if (next.status !== status) next_focus.current = shownOf(now).findIndex(({ id }) => id === next.id);
-    found.set({ ...now, items: [...now.items.filter(({ id }) => id !== next.id), next] });
+    const now = found.data;
+    if (now !== null) found.set({ ...now, items: now.items.map((one) => (one.id === next.id ? next : one)) });
   };
-  const is_narrow = Object.values(filters).some((filter) => filter !== undefined);
   return (
     <>
-      <QueryTabs
-        label="Suggestions by status"
-        name="status"
-        rows={STATUSES.map((one) => [one === 'open' ? null : one, STATUS_NAMES[one]])}
-      />
-      <Filters />
+      <Filters kinds={[kind]} />
       <Show of={found}>
-        {(known) => {
-          const shown = shownOf(known);
-          if (shown.length === 0) return <Nothing status={status} is_narrow={is_narrow} />;
+        {({ items, is_cut }) => {
+          if (items.length === 0) return <Nothing kind={kind} is_narrow={isNarrow(query)} />;
+          const newest = [...items].sort((one, other) => other.created_at.localeCompare(one.created_at));
           return (
             <>
-              <ul class="list" aria-label="Suggestions" ref={list}>
-                {shown.map((one) => (
+              <ul class="list" aria-label={kind === 'decision' ? say('Decisions') : say('Questions')}>
+                {newest.map((one) => (
                   <SuggestionRow key={one.id} suggestion={one} onChange={change} />
                 ))}
               </ul>
-              {known.is_cut && <p class="hint">Not all are shown. Filter by person, kind or recording.</p>}
+              {is_cut && <p class="hint">{say('Not all are shown. Filter by person or recording.')}</p>}
             </>
           );
         }}
@@ -82,82 +49,18 @@ export function Suggestions() {
   );
 }
 
-function orderOf(status: Suggestion['status']): (one: Suggestion, other: Suggestion) => number {
-  if (status === 'open' || status === 'accepted') return byDue;
-  return (one, other) => other.updated_at.localeCompare(one.updated_at);
-}
-
-type SuggestionFilters = {
-  status: Suggestion['status'];
-  kind: Suggestion['kind'] | undefined;
-  owner: string | undefined;
-  stream_id: string | undefined;
-};
-
-async function loadAll(filters: SuggestionFilters): Promise<ShownSuggestions> {
-  const items: Suggestion[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await api('GET /suggestions', { query: { limit: PAGE_ITEMS, cursor, ...filters } });
-    items.push(...page.items);
-    cursor = page.cursor ?? undefined;
-  } while (cursor !== undefined && items.length < ITEMS_MAX);
-  return { items, is_cut: cursor !== undefined };
-}
-
-function Filters() {
-  const { query } = place.value;
-  const people = usePeople();
-  const recordings = useLoaded(
-    () =>
-      may('audio:read')
-        ? api('GET /audio/streams', { query: { limit: RECORDINGS, ...includeTitles() } })
-        : Promise.resolve({ items: [], cursor: null }),
-    [],
-  );
-  const chosen = query.get('recording') ?? '';
-  const named = (recordings.data?.items ?? []).map((stream) => {
-    const is_titled = (stream.title ?? stream.title_suggested ?? null) !== null;
-    const day = is_titled ? `, ${timeText(stream.captured_at, 'date')}` : '';
-    return [stream.id, `${recordingName(stream)}${day}`] as const;
-  });
-  const is_listed = chosen === '' || named.some(([id]) => id === chosen);
-  return (
-    <div class="filter-fields to-do-filters">
-      <SelectField
-        label="For whom"
-        value={query.get('who') ?? ''}
-        onValue={(who) => setQuery({ who })}
-        options={[['', 'Anybody'], [ME, 'Me'], ...people.filter(([, name]) => !name.endsWith(' (me)'))]}
-      />
-      <SelectField
-        label="Kind"
-        value={query.get('kind') ?? ''}
-        onValue={(kind) => setQuery({ kind })}
-        options={[['', 'All'], ...Object.entries(KINDS)]}
-      />
-      <SelectField
-        label="Recording"
-        value={chosen}
-        onValue={(recording) => setQuery({ recording })}
-        options={[['', 'All'], ...(is_listed ? [] : [[chosen, 'An older recording'] as const]), ...named]}
-      />
-    </div>
-  );
-}
-
-function Nothing({ status, is_narrow }: { status: (typeof STATUSES)[number]; is_narrow: boolean }) {
+function Nothing({ kind, is_narrow }: { kind: keyof typeof WORDS; is_narrow: boolean }) {
   if (is_narrow) {
     return (
-      <EmptyState icon="search" title="Nothing matches">
-        <p>Choose another person, kind or recording.</p>
+      <EmptyState icon="search" title={say('Nothing matches')}>
+        <p>{say('Choose another person or recording.')}</p>
       </EmptyState>
     );
   }
-  if (status !== 'open') return <EmptyState title={`Nothing is ${STATUS_NAMES[status].toLowerCase()}`} />;
+  const [title, text] = WORDS[kind];
   return (
-    <EmptyState icon="check" title="Nothing is open">
-      <p>When somebody promises, asks or decides something in a recording, a suggestion appears here by itself.</p>
+    <EmptyState title={say(title)}>
+      <p>{say(text)}</p>
     </EmptyState>
   );
 }

@@ -1,10 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Stream } from '../../../kits/typescript/src/api.js';
-import { api } from '../../api/api.js';
-import { apiErrorOf } from '../../api/loading.js';
+import { say, sayCount } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { confirm } from '../../parts/dialog.js';
 import { showToast } from '../../parts/toast_queue.js';
+import { deleteSoon } from '../../recording/deletion.js';
+import { MoveButton } from '../../recording/move_button.js';
+import type { OnStarAndTags } from '../../recording/stars_and_tags.js';
+import { may } from '../../shell/account.js';
+import { StarSelected } from './star_selected.js';
+import { TagSelected } from './tag_selected.js';
 
 export type Selection = {
   /** Null while nothing can be selected. */
@@ -33,88 +38,59 @@ export function useSelection(listed: readonly { id: string }[]): Selection {
 export function SelectionBar({
   streams,
   selection,
-  removed,
+  onStarAndTags,
 }: {
   streams: readonly Stream[];
   selection: Selection;
-  removed: (ids: ReadonlySet<string>) => void;
+  onStarAndTags: OnStarAndTags;
 }) {
-  const [done, setDone] = useState<number | null>(null);
-  const ids = [...(selection.ids ?? [])];
-  const is_all = ids.length === streams.length;
+  const chosen = streams.filter(({ id }) => selection.ids?.has(id) === true);
+  const is_all = chosen.length === streams.length;
   useEffect(() => {
-    if (done !== null) return;
     const leave = (event: KeyboardEvent) => {
       if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) selection.end();
     };
     addEventListener('keydown', leave);
     return () => removeEventListener('keydown', leave);
-  }, [done === null]);
+  }, []);
 
+  const own = chosen.filter(({ tags }) => tags != null);
   const remove = async () => {
+    if (own.length < chosen.length) {
+      const told = sayCount(chosen.length - own.length, {
+        one: '{n} recording can’t be deleted. Only the owner of a recording deletes it.',
+        other: '{n} recordings can’t be deleted. Only the owner of a recording deletes it.',
+      });
+      showToast(told, 'problem');
+      if (own.length === 0) return;
+    }
     const goes_on = await confirm({
-      title: `Delete ${recordings(ids.length)}?`,
-      text: <p>Their audio and transcripts are deleted at once, for good.</p>,
-      action: 'Delete',
+      title: sayCount(own.length, { one: 'Delete {n} recording?', other: 'Delete {n} recordings?' }),
+      text: <p>{say('Audio and transcripts are deleted for good after 10 seconds. Until then you can undo it.')}</p>,
+      action: say('Delete'),
       grave: true,
     });
     if (!goes_on) return;
-    setDone(0);
-    const { gone, problem } = await deleteEach(ids, setDone);
-    setDone(null);
-    removed(gone);
-    if (gone.size > 0) showToast(`${recordings(gone.size)} deleted.`);
-    if (problem === null) selection.end();
-    else showToast(`${recordings(ids.length - gone.size)} could not be deleted. ${problem}`, 'problem');
+    deleteSoon(own);
+    selection.end();
   };
   return (
-    <section class="selection" aria-label="Selected recordings">
-      <p role="status">
-        {done === null ? (
-          `${ids.length} selected`
-        ) : (
-          <>
-            Deleting {done + 1} of {ids.length} <progress aria-label="Deleted so far" max={ids.length} value={done} />
-          </>
-        )}
-      </p>
+    <section class="selection" aria-label={say('Selected recordings')}>
+      <p role="status">{say('{n} selected', { n: chosen.length })}</p>
       <div class="actions">
-        <Button small disabled={done !== null} onClick={() => selection.set(is_all ? [] : streams.map(({ id }) => id))}>
-          {is_all ? 'Select none' : 'Select all'}
+        <Button small onClick={() => selection.set(is_all ? [] : streams.map(({ id }) => id))}>
+          {is_all ? say('Select none') : say('Select all')}
         </Button>
-        <Button small kind="danger" busy={done !== null} disabled={ids.length === 0} onClick={() => void remove()}>
-          Delete
+        {may('audio:write') && <StarSelected streams={own} onStarAndTags={onStarAndTags} />}
+        {may('audio:write') && <TagSelected streams={own} onStarAndTags={onStarAndTags} />}
+        {may('audio:write') && own.length > 0 && <MoveButton streams={own} onMoved={selection.end} />}
+        <Button small kind="danger" disabled={chosen.length === 0} onClick={() => void remove()}>
+          {say('Delete')}
         </Button>
-        <Button small disabled={done !== null} onClick={selection.end}>
-          Cancel
+        <Button small onClick={selection.end}>
+          {say('Cancel')}
         </Button>
       </div>
     </section>
   );
-}
-
-/** Deletes one after the other, and goes on after one that can't be; why the last of those could not. */
-async function deleteEach(
-  ids: readonly string[],
-  onProgress: (done: number) => void,
-): Promise<{ gone: ReadonlySet<string>; problem: string | null }> {
-  const gone = new Set<string>();
-  let problem: string | null = null;
-  for (const [done, id] of ids.entries()) {
-    onProgress(done);
-    try {
-      await api('DELETE /audio/streams/{id}', { path: { id } });
-      gone.add(id);
-    } catch (error) {
-      const { code, message } = apiErrorOf(error);
-      // Somebody else was faster.
-      if (code === 'NOT_FOUND') gone.add(id);
-      else problem = message;
-    }
-  }
-  return { gone, problem };
-}
-
-function recordings(count: number): string {
-  return count === 1 ? '1 recording' : `${count} recordings`;
 }

@@ -3,6 +3,7 @@ import type { RecorderSession } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useEvents } from '../../api/event_feed.js';
 import { useAction, useLoaded } from '../../api/loading.js';
+import { say, sayCount, sayWith } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
 import { confirm, Dialog } from '../../parts/dialog.js';
@@ -18,7 +19,7 @@ import { BASE, go } from '../../router.js';
 import { account } from '../../shell/account.js';
 import { SessionRecordings } from './session_recordings.js';
 import { SessionSummary } from './session_summary.js';
-import { countText, inHours, isOver, LENGTHS, SESSION_EVENTS, StateBadge, standOf } from './session_texts.js';
+import { inHours, isOver, lengths, SESSION_EVENTS, StateBadge, standOf } from './session_texts.js';
 
 /** No event says that a recorder has sent the rest. */
 const LOOK_MS = 15_000;
@@ -53,19 +54,25 @@ function Present({ session, set }: { session: RecorderSession; set: (session: Re
           <p>{standOf(session)}</p>
         </div>
         <dl class="facts">
-          <Fact name="Opened" at={created_at} />
-          {started_at !== null && <Fact name="Recorder joined" at={started_at} />}
-          {ended_at === null ? <Fact name="Ends by itself" at={expires_at} /> : <Fact name="Ended" at={ended_at} />}
+          <Fact name={say('Opened')} at={created_at} />
+          {started_at !== null && <Fact name={say('Recorder joined')} at={started_at} />}
+          {ended_at === null ? (
+            <Fact name={say('Ends by itself')} at={expires_at} />
+          ) : (
+            <Fact name={say('Ended')} at={ended_at} />
+          )}
           {device_id !== null && (
             <div>
-              <dt>Recorder</dt>
+              <dt>{say('Recorder')}</dt>
               <dd title={device_id}>…{device_id.slice(-6)}</dd>
             </div>
           )}
           <div>
-            <dt>Participants</dt>
+            <dt>{say('Participants')}</dt>
             <dd>
-              {participants.length === 0 ? 'Only the host' : `The host and ${countText(participants.length, 'other')}`}
+              {participants.length === 0
+                ? say('Only the host')
+                : sayCount(participants.length, { one: 'The host and {n} other', other: 'The host and {n} others' })}
             </dd>
           </div>
         </dl>
@@ -92,7 +99,7 @@ function Fact({ name, at }: { name: string; at: string }) {
 function Hosting({ session: { id }, set }: { session: RecorderSession; set: (session: RecorderSession) => void }) {
   const [hours, setHours] = useState('1');
   const [open, setOpen] = useState(false);
-  const ending = useToastAction('The session could not be ended.', async () =>
+  const ending = useToastAction(say('The session could not be ended.'), async () =>
     set(await api('POST /device-sessions/{id}/end', { path: { id } })),
   );
   const extending = useAction(async () => {
@@ -100,28 +107,29 @@ function Hosting({ session: { id }, set }: { session: RecorderSession; set: (ses
     setOpen(false);
   });
   const end = async () => {
-    const text = 'Nobody can join it any more. Its recorder has 15 minutes to send what it has recorded.';
-    if (await confirm({ title: 'End this session?', action: 'End session', grave: true, text })) await ending.run();
+    const text = say('Nobody can join it any more. Its recorder has 15 minutes to send what it has recorded.');
+    if (await confirm({ title: say('End this session?'), action: say('End session'), grave: true, text }))
+      await ending.run();
   };
   return (
     <div class="actions">
-      <Button onClick={() => setOpen(true)}>Change end time</Button>
+      <Button onClick={() => setOpen(true)}>{say('Change end time')}</Button>
       <Button kind="danger" busy={ending.busy} onClick={() => void end()}>
-        End session
+        {say('End session')}
       </Button>
-      <Dialog open={open} title="Change end time" onClose={() => setOpen(false)}>
+      <Dialog open={open} title={say('Change end time')} onClose={() => setOpen(false)}>
         <Form
           of={extending}
-          submit="Save"
+          submit={say('Save')}
           fields={['expires_at']}
           onSubmit={() => void extending.run()}
           onCancel={() => setOpen(false)}
         >
           <SelectField
-            label="Ends in"
+            label={say('Ends in')}
             value={hours}
             onValue={setHours}
-            options={LENGTHS}
+            options={lengths()}
             error={faultOf(extending.error, 'expires_at')}
           />
         </Form>
@@ -131,18 +139,18 @@ function Hosting({ session: { id }, set }: { session: RecorderSession; set: (ses
 }
 
 function Leave({ id }: { id: string }) {
-  const leaving = useToastAction('You could not leave.', async () => {
+  const leaving = useToastAction(say('You could not leave.'), async () => {
     await api('POST /device-sessions/{id}/leave', { path: { id } });
     go(`${BASE}/sessions`);
   });
   const leave = async () => {
-    const text = 'You lose access to it. You can come back with its join code while it lasts.';
-    if (await confirm({ title: 'Leave this session?', action: 'Leave', text })) await leaving.run();
+    const text = say('You lose access to it. You can come back with its join code while it lasts.');
+    if (await confirm({ title: say('Leave this session?'), action: say('Leave'), text })) await leaving.run();
   };
   return (
     <div class="actions">
       <Button busy={leaving.busy} onClick={() => void leave()}>
-        Leave
+        {say('Leave')}
       </Button>
     </div>
   );
@@ -153,14 +161,12 @@ function Joining({ id, code }: { id: string; code: string }) {
   const link = `${location.origin}${BASE}/sessions/${id}#${code}`;
   const halves = `${code.slice(0, code.length / 2)}-${code.slice(code.length / 2)}`;
   return (
-    <Section title="Invite participants" lead="They scan this, or open the link, and sign in.">
+    <Section title={say('Invite participants')} lead={say('They scan this, or open the link, and sign in.')}>
       <div class="panel">
-        <QrCode text={link} label="QR code to join this session" />
-        <p class="center">
-          Join code: <output class="join-code">{halves}</output>
-        </p>
+        <QrCode text={link} label={say('QR code to join this session')} />
+        <p class="center">{sayWith('Join code: {code}', { code: <output class="join-code">{halves}</output> })}</p>
         <div class="field">
-          <Secret text={link} what="The link" />
+          <Secret text={link} what={say('The link')} />
         </div>
       </div>
     </Section>

@@ -2,6 +2,7 @@ import type { RecorderSession } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useEvents } from '../../api/event_feed.js';
 import { useLoaded } from '../../api/loading.js';
+import { say } from '../../language/say.js';
 import { Section } from '../../parts/page.js';
 import { Show } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
@@ -23,17 +24,17 @@ export function SessionRecordings({ session, source_id }: { session: RecorderSes
     if (events === null || events.some(({ data }) => data.source_id === source_id)) streams.reload();
   });
   return (
-    <Section title="Recordings">
+    <Section title={say('Recordings')}>
       <Show of={streams}>
         {(found) =>
           found.length === 0 ? (
-            <p class="lead">Nothing has arrived yet.</p>
+            <p class="lead">{say('Nothing has arrived yet.')}</p>
           ) : (
-            <ul class="list" aria-label="Recordings">
+            <ul class="list" aria-label={say('Recordings')}>
               {found.map((stream) => (
                 <li key={stream.id}>
                   <a class="row-title" href={`${BASE}/recordings/${stream.id}`}>
-                    {stream.title ?? 'Recording'}
+                    {stream.title ?? say('Recording')}
                   </a>
                   <Time at={stream.captured_at} />
                 </li>

@@ -1,12 +1,12 @@
 import { api } from '../../api/api.js';
 import { useEvents } from '../../api/event_feed.js';
 import { useLoaded } from '../../api/loading.js';
+import { say, sayCount } from '../../language/say.js';
 import { ButtonLink } from '../../parts/button.js';
 import { Section } from '../../parts/page.js';
 import { Show } from '../../parts/placeholders.js';
 import { durationText } from '../../parts/time.js';
 import { BASE } from '../../router.js';
-import { countText } from './session_texts.js';
 
 /** Whether something came of it, for its host; the summary is a page of its own. */
 export function SessionSummary({ id }: { id: string }) {
@@ -15,19 +15,25 @@ export function SessionSummary({ id }: { id: string }) {
     summary.reload(),
   );
   return (
-    <Section title="Summary">
+    <Section title={say('Summary')}>
       <Show of={summary}>
         {({ state, talk_ms, conversations, suggestions }) =>
           state === 'none' ? (
-            <p class="lead">There is no summary of its recordings.</p>
+            <p class="lead">{say('There is no summary of its recordings.')}</p>
           ) : (
             <div class="spaced">
               <p>
-                {durationText(talk_ms)} of talk in {countText(conversations.length, 'conversation')},{' '}
-                {countText(suggestions.length, 'suggestion')}.
-                {state === 'pending' && ' More may appear: its recordings are still being processed.'}
+                {say('{duration} of talk in {conversations}, {suggestions}.', {
+                  duration: durationText(talk_ms),
+                  conversations: sayCount(conversations.length, {
+                    one: '{n} conversation',
+                    other: '{n} conversations',
+                  }),
+                  suggestions: sayCount(suggestions.length, { one: '{n} suggestion', other: '{n} suggestions' }),
+                })}{' '}
+                {state === 'pending' && say('More may appear: its recordings are still being processed.')}
               </p>
-              <ButtonLink href={`${BASE}/sessions/${id}/summary`}>View summary</ButtonLink>
+              <ButtonLink href={`${BASE}/sessions/${id}/summary`}>{say('View summary')}</ButtonLink>
             </div>
           )
         }

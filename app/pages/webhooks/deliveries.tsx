@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Delivery } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { type Page, useList } from '../../api/loading.js';
+import { say, sayChoices, sayCount, sayWith } from '../../language/say.js';
 import { SelectField } from '../../parts/field.js';
 import { Section } from '../../parts/page.js';
 import { Badge, EmptyState, List } from '../../parts/placeholders.js';
@@ -37,10 +38,15 @@ export function Deliveries({ id, newest }: { id: string; newest: readonly Delive
     if (deliveries.items.length <= SHOWN) deliveries.reload();
   }, [seen]);
   return (
-    <Section title="Deliveries" lead="The newest first; kept for 30 days.">
-      <SelectField label="Filter" value={filter} onValue={(value) => setFilter(value as Filter)} options={FILTERS} />
+    <Section title={say('Deliveries')} lead={say('The newest first; kept for 30 days.')}>
+      <SelectField
+        label={say('Filter')}
+        value={filter}
+        onValue={(value) => setFilter(value as Filter)}
+        options={sayChoices(FILTERS)}
+      />
       <div class="field">
-        <List of={deliveries} empty={<Nothing filter={filter} />} label="Deliveries">
+        <List of={deliveries} empty={<Nothing filter={filter} />} label={say('Deliveries')}>
           {(delivery) => <Row key={delivery.id} endpoint_id={id} delivery={delivery} />}
         </List>
       </div>
@@ -73,16 +79,14 @@ function Row({ endpoint_id, delivery }: { endpoint_id: string; delivery: Deliver
         </a>
         <p class="row-facts">
           <Time at={created_at} />
-          <span>{attempt_count === 1 ? '1 try' : `${attempt_count} tries`}</span>
+          <span>{sayCount(attempt_count, { one: '{n} try', other: '{n} tries' })}</span>
           {next_attempt_at !== null && (
-            <span>
-              Next <Time at={next_attempt_at} style="time" />
-            </span>
+            <span>{sayWith('Next {time}', { time: <Time at={next_attempt_at} style="time" /> })}</span>
           )}
         </p>
       </div>
       <div class="row-end">
-        <Badge tone={tone}>{words}</Badge>
+        <Badge tone={tone}>{say(words)}</Badge>
       </div>
     </li>
   );
@@ -90,12 +94,12 @@ function Row({ endpoint_id, delivery }: { endpoint_id: string; delivery: Deliver
 
 function Nothing({ filter }: { filter: Filter }) {
   return filter === '' ? (
-    <EmptyState title="No deliveries yet">
-      <p>When something of its event types happens in your account, it is sent at once and appears here.</p>
+    <EmptyState title={say('No deliveries yet')}>
+      <p>{say('When something of its event types happens in your account, it is sent at once and appears here.')}</p>
     </EmptyState>
   ) : (
-    <EmptyState title="None of these">
-      <p>Choose “All” to see every delivery.</p>
+    <EmptyState title={say('None of these')}>
+      <p>{say('Choose “All” to see every delivery.')}</p>
     </EmptyState>
   );
 }

@@ -1,4 +1,5 @@
 import type { AttemptedDelivery, Delivery, Endpoint, Event } from '../../../kits/typescript/src/api.js';
+import { type PlainText, say, sayCount } from '../../language/say.js';
 
 /** Texts on the health of an endpoint, and on why it gets nothing. They know only what the API says. */
 
@@ -17,11 +18,12 @@ export function shortHealth(
   { status, failure_count, last_success_at, disabled_reason }: Endpoint,
   newest: Delivery | null,
 ): string {
-  if (status === 'disabled') return disabled_reason === null ? 'Switched off' : 'Failed too often';
-  if (status === 'paused') return 'Gets nothing for now';
-  if (failure_count > 0) return `${failure_count} of ${FAILURES_MAX} failures in a row`;
-  if (isTriedInVain(newest)) return 'The last delivery was not accepted yet';
-  return last_success_at === null ? 'Nothing delivered yet' : 'Works';
+  if (status === 'disabled') return disabled_reason === null ? say('Switched off') : say('Failed too often');
+  if (status === 'paused') return say('Gets nothing for now');
+  if (failure_count > 0)
+    return say('{failures} of {max} failures in a row', { failures: failure_count, max: FAILURES_MAX });
+  if (isTriedInVain(newest)) return say('The last delivery was not accepted yet');
+  return last_success_at === null ? say('Nothing delivered yet') : say('Works');
 }
 
 /** Whether it was sent, was not taken, and is sent again. */
@@ -43,49 +45,70 @@ export type KnownHealth = {
 /** One sentence or two: whether it works, or why it gets nothing and what to do. */
 export function healthOf(known: KnownHealth): Health {
   const { endpoint, last_attempt, timeText } = known;
-  const because = last_attempt === null ? '' : ` The last attempt: ${attemptWords(last_attempt)}.`;
+  const because = last_attempt === null ? '' : say('The last attempt: {what}.', { what: attemptWords(last_attempt) });
   if (endpoint.status === 'disabled') {
     return endpoint.disabled_reason === null
-      ? { tone: 'problem', text: 'It gets nothing because it is switched off. Activate it to go on.' }
+      ? { tone: 'problem', text: say('It gets nothing because it is switched off. Activate it to go on.') }
       : {
           tone: 'problem',
-          text: `It gets nothing: ${FAILURES_MAX} deliveries in a row failed, so it was disabled.${because} Fix the receiver, then activate it.`,
+          text: sentences(
+            say('It gets nothing: {count} deliveries in a row failed, so it was disabled.', { count: FAILURES_MAX }),
+            because,
+            say('Fix the receiver, then activate it.'),
+          ),
         };
   }
   if (endpoint.status === 'paused') {
     return {
       tone: 'caution',
-      text: 'It gets nothing because it is paused. What is waiting is sent once it is active again.',
+      text: say('It gets nothing because it is paused. What is waiting is sent once it is active again.'),
     };
   }
   const waiting = known.deliveries.filter(({ status }) => status === 'pending' || status === 'leased');
   const tried = waiting.filter(({ attempt_count }) => attempt_count > 0);
   const tries = tried.reduce((sum, { attempt_count }) => sum + attempt_count, 0);
   const next_at = waiting.flatMap(({ next_attempt_at }) => next_attempt_at ?? []).sort()[0];
-  const when = next_at === undefined ? '' : ` The next attempt is at ${timeText(next_at)}.`;
+  const when = next_at === undefined ? '' : say('The next attempt is at {time}.', { time: timeText(next_at) });
   if (tries >= PROBED_AFTER) {
     return {
       tone: 'problem',
-      text: `It does not accept what is sent, so one delivery at a time is tried until one succeeds.${because}${when}`,
+      text: sentences(
+        say('It does not accept what is sent, so one delivery at a time is tried until one succeeds.'),
+        because,
+        when,
+      ),
     };
   }
   if (tried.length > 0)
-    return { tone: 'caution', text: `What was sent was not accepted, and is sent again.${because}${when}` };
+    return {
+      tone: 'caution',
+      text: sentences(say('What was sent was not accepted, and is sent again.'), because, when),
+    };
   if (endpoint.failure_count > 0) {
     const left = FAILURES_MAX - endpoint.failure_count;
     return {
       tone: 'caution',
-      text: `It refuses what is sent. After ${left} more ${left === 1 ? 'failure' : 'failures'} in a row it is disabled.${because}`,
+      text: sentences(
+        sayCount(left, {
+          one: 'It refuses what is sent. After {n} more failure in a row it is disabled.',
+          other: 'It refuses what is sent. After {n} more failures in a row it is disabled.',
+        }),
+        because,
+      ),
     };
   }
-  if (waiting.length > 0) return { tone: 'good', text: 'A delivery is on its way to it.' };
+  if (waiting.length > 0) return { tone: 'good', text: say('A delivery is on its way to it.') };
   return known.deliveries.length === 0 ? unfed(known) : { tone: 'good', text: worksText(endpoint, timeText) };
+}
+
+function sentences(...parts: string[]): string {
+  return parts.filter((part) => part !== '').join(' ');
 }
 
 function worksText({ last_success_at }: Endpoint, timeText: KnownHealth['timeText']): string {
   return last_success_at === null
-    ? 'It is active. Earlier attempts do not count.'
-    : `It works: the last delivery succeeded at ${timeText(last_success_at)}.`;
+    ? say('It is active. Earlier attempts do not count.')
+    : say('It works: the last delivery succeeded at {time}.', { time: timeText(last_success_at) });
 }
 
 /** Nothing was ever sent to it: nothing happened, or nothing that it asked for. */
@@ -97,19 +120,22 @@ function unfed({ endpoint, events, timeText }: KnownHealth): Health {
   if (newest === undefined) {
     return {
       tone: 'caution',
-      text: 'It has got nothing yet: nothing has happened in your account since it was created.',
+      text: say('It has got nothing yet: nothing has happened in your account since it was created.'),
     };
   }
   const wanted = since.some(({ type }) => endpoint.topics.length === 0 || (endpoint.topics as string[]).includes(type));
   return wanted
-    ? { tone: 'good', text: 'A delivery is on its way to it.' }
+    ? { tone: 'good', text: say('A delivery is on its way to it.') }
     : {
         tone: 'caution',
-        text: `It has got nothing yet: what has happened since it was created is of types that it is not subscribed to, such as ${newest.type} at ${timeText(newest.occurred_at)}.`,
+        text: say(
+          'It has got nothing yet: what has happened since it was created is of types that it is not subscribed to, such as {type} at {time}.',
+          { type: newest.type, time: timeText(newest.occurred_at) },
+        ),
       };
 }
 
-const ERRORS: Record<string, string> = {
+const ERRORS: Record<string, PlainText> = {
   timeout: 'no answer within ten seconds',
   dns: 'its name could not be found, or leads to no address on the internet',
   address_blocked: 'its address is in a private network, where this server may not send',
@@ -128,9 +154,11 @@ const ERRORS: Record<string, string> = {
 
 /** The outcome of one attempt, in words. */
 export function attemptWords({ status_code, status_text, error }: Attempt): string {
-  if (status_code !== null) return `it answered ${status_code}${status_text ? ` ${status_text}` : ''}`;
-  if (error === null) return 'under way';
-  return ERRORS[error] ?? error;
+  if (status_code !== null)
+    return say('it answered {status}', { status: [status_code, status_text ?? ''].join(' ').trim() });
+  if (error === null) return say('under way');
+  const words = ERRORS[error];
+  return words === undefined ? error : say(words);
 }
 
 export const DELIVERY_WORDS = {

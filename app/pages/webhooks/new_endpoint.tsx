@@ -3,6 +3,7 @@ import type { Endpoint, EventType } from '../../../kits/typescript/src/api.js';
 import { type Answer, api } from '../../api/api.js';
 import { ApiError } from '../../api/api_error.js';
 import { useAction } from '../../api/loading.js';
+import { say } from '../../language/say.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { useDraft, useForgetDrafts } from '../../parts/drafts.js';
@@ -18,7 +19,7 @@ type NewEndpointAnswer = Answer<'POST /endpoints'>;
 export function NewEndpoint(props: { open: boolean; like?: Endpoint; onClose: () => void; changed?: () => void }) {
   const { open, like, onClose } = props;
   return (
-    <Dialog open={open} title={like === undefined ? 'New endpoint' : 'Replace endpoint'} onClose={onClose}>
+    <Dialog open={open} title={like === undefined ? say('New endpoint') : say('Replace endpoint')} onClose={onClose}>
       {open && <Making {...props} />}
     </Dialog>
   );
@@ -32,7 +33,7 @@ function Making({ like, onClose, changed }: { like?: Endpoint; onClose: () => vo
   const forget = useForgetDrafts();
   const making = useAction(async () => {
     if (which === 'some' && topics.length === 0) {
-      throw new ApiError('BAD_REQUEST', 'Choose a type.', new Map([['topics', 'choose at least one type']]));
+      throw new ApiError('BAD_REQUEST', say('Choose a type.'), new Map([['topics', say('Choose at least one type.')]]));
     }
     setMade(await api('POST /endpoints', { body: { url: url.trim(), topics: which === 'all' ? [] : topics } }));
     forget();
@@ -44,27 +45,33 @@ function Making({ like, onClose, changed }: { like?: Endpoint; onClose: () => vo
   }, [making.error]);
   if (made !== null) return <Shown made={made} replaces={like !== undefined} onClose={onClose} />;
   return (
-    <Form of={making} submit="Create" fields={['url', 'topics']} onSubmit={() => void making.run()} onCancel={onClose}>
+    <Form
+      of={making}
+      submit={say('Create')}
+      fields={['url', 'topics']}
+      onSubmit={() => void making.run()}
+      onCancel={onClose}
+    >
       <TextField
         type="url"
-        label="Address"
+        label={say('Address')}
         value={url}
         onValue={setUrl}
         placeholder="https://app.example/hooks"
         autoComplete="off"
         spellcheck={false}
-        hint="Where your program listens. It begins with https://"
+        hint={say('Where your program listens. It begins with https://')}
         error={faultOf(making.error, 'url')}
       />
       <SelectField
-        label="Event types"
+        label={say('Event types')}
         value={which}
         onValue={setWhich}
         options={[
-          ['all', 'Everything that happens'],
-          ['some', 'Some types of events'],
+          ['all', say('Everything that happens')],
+          ['some', say('Some types of events')],
         ]}
-        hint={which === 'all' ? 'Also types that are added later.' : undefined}
+        hint={which === 'all' ? say('Also types that are added later.') : undefined}
       />
       {which === 'some' && <Topics chosen={topics} onChosen={setTopics} error={faultOf(making.error, 'topics')} />}
     </Form>
@@ -74,17 +81,19 @@ function Making({ like, onClose, changed }: { like?: Endpoint; onClose: () => vo
 function Shown({ made, replaces, onClose }: { made: NewEndpointAnswer; replaces: boolean; onClose: () => void }) {
   return (
     <>
-      <p role="status">The endpoint has been created. Your program needs its signing secret to check what it gets:</p>
+      <p role="status">
+        {say('The endpoint has been created. Your program needs its signing secret to check what it gets:')}
+      </p>
       <div class="field">
-        <Secret text={made.signing_secret} what="The signing secret" once />
+        <Secret text={made.signing_secret} what={say('The signing secret')} once />
       </div>
       {replaces && (
-        <p class="hint">Once your program uses it, delete the old endpoint: until then both get everything.</p>
+        <p class="hint">{say('Once your program uses it, delete the old endpoint: until then both get everything.')}</p>
       )}
       <div class="dialog-actions">
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>{say('Done|button')}</Button>
         <ButtonLink kind="primary" href={`${BASE}/webhooks/${made.endpoint.id}`}>
-          Open endpoint
+          {say('Open endpoint')}
         </ButtonLink>
       </div>
     </>

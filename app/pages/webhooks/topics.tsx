@@ -1,8 +1,9 @@
 import type { EventType } from '../../../kits/typescript/src/api.js';
+import { type PlainText, say } from '../../language/say.js';
 import { CheckField } from '../../parts/field.js';
 
 /** The topic of each event type; null for those that endpoints never get. */
-const TOPIC_OF: Record<EventType, string | null> = {
+const TOPIC_OF: Record<EventType, PlainText | null> = {
   'stream.created': 'Recordings',
   'stream.updated': 'Recordings',
   'stream.deleted': 'Recordings',
@@ -46,11 +47,11 @@ const TOPIC_OF: Record<EventType, string | null> = {
 };
 
 /** Event types by their topic, in the order of the table. */
-const TOPICS: ReadonlyMap<string, readonly EventType[]> = topics();
+const TOPICS: ReadonlyMap<PlainText, readonly EventType[]> = topics();
 
-function topics(): Map<string, EventType[]> {
-  const by_topic = new Map<string, EventType[]>();
-  for (const [type, topic] of Object.entries(TOPIC_OF) as [EventType, string | null][]) {
+function topics(): Map<PlainText, EventType[]> {
+  const by_topic = new Map<PlainText, EventType[]>();
+  for (const [type, topic] of Object.entries(TOPIC_OF) as [EventType, PlainText | null][]) {
     if (topic !== null) by_topic.set(topic, [...(by_topic.get(topic) ?? []), type]);
   }
   return by_topic;
@@ -72,7 +73,7 @@ export function Topics({
     <>
       {[...TOPICS].map(([about, types]) => (
         <fieldset key={about}>
-          <legend>{about}</legend>
+          <legend>{say(about)}</legend>
           <div class="options">
             {types.map((type) => (
               <CheckField key={type} label={type} checked={chosen.includes(type)} onValue={(on) => choose(type, on)} />

@@ -1,6 +1,7 @@
 import type { Invitation, Workspace } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
+import { say, sayWith } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
 import { Dialog, useDialogOpen } from '../../parts/dialog.js';
@@ -13,9 +14,9 @@ import { Time } from '../../parts/time.js';
 import { leaveRow } from '../../parts/toast_action.js';
 import { showToast } from '../../parts/toast_queue.js';
 import { account } from '../../shell/account.js';
-import { GIVEN_ROLES, type GivenRole, ROLES, wordsOf } from './workspace_texts.js';
+import { type GivenRole, givenRoles, ROLES, wordsOf } from './workspace_texts.js';
 
-const TITLE = 'Invite somebody';
+const TITLE = 'Invite somebody' as const;
 
 const INVITATIONS_PER_PAGE = 50;
 /** No event says that one was answered. */
@@ -28,20 +29,24 @@ export function Invitations({ workspace: { id } }: { workspace: Workspace }) {
       api('GET /workspaces/{id}/invitations', { path: { id }, query: { limit: INVITATIONS_PER_PAGE, cursor } }),
     [id],
   );
-  const [inviting, setInviting] = useDialogOpen(TITLE);
+  const [inviting, setInviting] = useDialogOpen(say(TITLE));
   useEvery(invitations.items.length > 0 ? LOOK_MS : null, invitations.reload);
   const may_invite = account.value?.sharing_enabled === true;
-  const invite = may_invite && <Button onClick={() => setInviting(true)}>Invite somebody</Button>;
+  const invite = may_invite && <Button onClick={() => setInviting(true)}>{say('Invite somebody')}</Button>;
   return (
-    <Section title="Invitations" actions={invite}>
+    <Section title={say('Invitations')} actions={invite}>
       <List
         of={invitations}
-        empty={<p class="lead">{may_invite ? 'Nobody is invited at the moment.' : 'Your account may not invite.'}</p>}
-        label="Invitations"
+        empty={
+          <p class="lead">
+            {may_invite ? say('Nobody is invited at the moment.') : say('Your account may not invite.')}
+          </p>
+        }
+        label={say('Invitations')}
       >
         {(invitation) => <Row key={invitation.id} invitation={invitation} changed={invitations.reload} />}
       </List>
-      <Dialog open={inviting} title={TITLE} onClose={() => setInviting(false)}>
+      <Dialog open={inviting} title={say(TITLE)} onClose={() => setInviting(false)}>
         {inviting && <Invite id={id} invited={invitations.reload} onClose={() => setInviting(false)} />}
       </Dialog>
     </Section>
@@ -53,33 +58,33 @@ function Invite({ id, invited, onClose }: { id: string; invited: () => void; onC
   const [role, setRole] = useDraft<GivenRole>('role', 'member');
   const inviting = useAction(async () => {
     const { email: address } = await api('POST /workspaces/{id}/invitations', { path: { id }, body: { email, role } });
-    showToast(`${address} is invited.`);
+    showToast(say('{address} is invited.', { address }));
     invited();
     onClose();
   });
   return (
     <Form
       of={{ ...inviting, error: wordsOf(inviting.error) }}
-      submit="Invite"
+      submit={say('Invite')}
       fields={['email', 'role']}
       onSubmit={() => void inviting.run()}
       onCancel={onClose}
     >
       <TextField
         type="email"
-        label="Email address"
+        label={say('Email address')}
         value={email}
         onValue={setEmail}
         autoComplete="off"
-        hint="They get a mail, and need no account yet."
+        hint={say('They get a mail, and need no account yet.')}
         error={faultOf(inviting.error, 'email')}
       />
       <SelectField
-        label="Role"
+        label={say('Role')}
         value={role}
         onValue={(value) => setRole(value as GivenRole)}
-        options={GIVEN_ROLES}
-        hint={ROLES[role].does}
+        options={givenRoles()}
+        hint={say(ROLES[role].does)}
         error={faultOf(inviting.error, 'role')}
       />
     </Form>
@@ -90,7 +95,7 @@ function Row({ invitation, changed }: { invitation: Invitation; changed: () => v
   const { id: invitation_id, workspace, email, role, created_at } = invitation;
   const withdrawal = useAction(async () => {
     await api('DELETE /workspaces/{id}/invitations/{invitation_id}', { path: { id: workspace.id, invitation_id } });
-    showToast(`The invitation of ${email} is revoked.`);
+    showToast(say('The invitation of {email} is revoked.', { email }));
     leaveRow();
     changed();
   });
@@ -102,10 +107,8 @@ function Row({ invitation, changed }: { invitation: Invitation; changed: () => v
           <bdi>{email}</bdi>
         </p>
         <p class="row-facts">
-          <span>As {ROLES[role].name.toLowerCase()}</span>
-          <span>
-            Since <Time at={created_at} style="date" />
-          </span>
+          <span>{say('As {role}', { role: say(ROLES[role].word) })}</span>
+          <span>{sayWith('Since {time}', { time: <Time at={created_at} style="date" /> })}</span>
         </p>
       </div>
       <div class="row-end">
@@ -113,10 +116,10 @@ function Row({ invitation, changed }: { invitation: Invitation; changed: () => v
           small
           kind="danger"
           busy={withdrawal.busy}
-          aria-label={`Revoke the invitation of ${email}`}
+          aria-label={say('Revoke the invitation of {email}', { email })}
           onClick={() => void withdrawal.run()}
         >
-          Revoke
+          {say('Revoke')}
         </Button>
       </div>
       {error !== null && <Problem error={error} />}

@@ -2,6 +2,7 @@ import type { Member, Workspace } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useEvents } from '../../api/event_feed.js';
 import { useAction, useList } from '../../api/loading.js';
+import { say, sayWith } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
 import { confirm } from '../../parts/dialog.js';
@@ -31,8 +32,8 @@ export function Members({ workspace, changed }: { workspace: Workspace; changed:
     changed();
   };
   return (
-    <Section title="Members">
-      <List of={members} empty={<p class="lead">Nobody belongs to it.</p>} label="Members">
+    <Section title={say('Members')}>
+      <List of={members} empty={<p class="lead">{say('Nobody belongs to it.')}</p>} label={say('Members')}>
         {(member) => <Row key={member.account_id} workspace={workspace} member={member} changed={reload} />}
       </List>
     </Section>
@@ -45,28 +46,36 @@ function Row({ workspace, member, changed }: { workspace: Workspace; member: Mem
   const path = { id: workspace.id, account_id: member.account_id };
   const changing = useAction(async (next: GivenRole) => {
     await api('PATCH /workspaces/{id}/members/{account_id}', { path, body: { role: next } });
-    showToast(`${name ?? email} is ${ROLES[next].name.toLowerCase()} now.`);
+    showToast(say('{name} is {role} now.', { name: name ?? email, role: say(ROLES[next].word) }));
     changed();
   });
   const removal = useAction(async () => {
     await api('DELETE /workspaces/{id}/members/{account_id}', { path });
-    showToast(`${name ?? email} is removed.`);
+    showToast(say('{name} is removed.', { name: name ?? email }));
     leaveRow();
     changed();
   });
   const transfer = useAction(async () => {
     await api('POST /workspaces/{id}/transfer', { path: { id: path.id }, body: { account_id: path.account_id } });
-    showToast(`${name ?? email} is the owner now.`);
+    showToast(say('{name} is the owner now.', { name: name ?? email }));
     changed();
   });
   const error = wordsOf(changing.error ?? removal.error ?? transfer.error);
   const remove = async () => {
-    const text = 'They lose access to what is recorded there. What they recorded in it stays in it.';
-    if (await confirm({ title: `Remove ${name ?? email}?`, action: 'Remove', grave: true, text })) await removal.run();
+    const text = say('They lose access to what is recorded there. What they recorded in it stays in it.');
+    if (
+      await confirm({ title: say('Remove {name}?', { name: name ?? email }), action: say('Remove'), grave: true, text })
+    )
+      await removal.run();
   };
   const handOver = async () => {
-    const text = 'They become the owner, and you become an admin. Only they can give it back.';
-    const question = { title: `Make ${name ?? email} the owner?`, action: 'Transfer ownership', grave: true, text };
+    const text = say('They become the owner, and you become an admin. Only they can give it back.');
+    const question = {
+      title: say('Make {name} the owner?', { name: name ?? email }),
+      action: say('Transfer ownership'),
+      grave: true,
+      text,
+    };
     if (await confirm(question)) await transfer.run();
   };
   const may_change = workspace.role !== 'member' && role !== 'owner' && !is_self;
@@ -76,44 +85,47 @@ function Row({ workspace, member, changed }: { workspace: Workspace; member: Mem
       <div class="row-main">
         <p class="row-title cut">
           <bdi>{name ?? email}</bdi>
-          {is_self && ' (you)'}
+          {is_self && ` ${say('(you)')}`}
         </p>
         <p class="row-facts">
           {name !== null && <bdi class="cut">{email}</bdi>}
-          <span>
-            Since <Time at={joined_at} style="date" />
-          </span>
+          <span>{sayWith('Since {time}', { time: <Time at={joined_at} style="date" /> })}</span>
         </p>
       </div>
       <div class="row-end">
         {may_change ? (
           <>
             <select
-              aria-label={`Role of ${name ?? email}`}
+              aria-label={say('Role of {name}', { name: name ?? email })}
               value={role}
               disabled={busy}
               onChange={(event) => void changing.run(event.currentTarget.value as GivenRole)}
             >
-              <option value="member">{ROLES.member.name}</option>
-              <option value="admin">{ROLES.admin.name}</option>
+              <option value="member">{say(ROLES.member.name)}</option>
+              <option value="admin">{say(ROLES.admin.name)}</option>
             </select>
             {workspace.role === 'owner' && (
-              <Button small busy={busy} aria-label={`Make owner: ${name ?? email}`} onClick={() => void handOver()}>
-                Make owner
+              <Button
+                small
+                busy={busy}
+                aria-label={say('Make owner: {name}', { name: name ?? email })}
+                onClick={() => void handOver()}
+              >
+                {say('Make owner')}
               </Button>
             )}
             <Button
               small
               kind="danger"
               busy={busy}
-              aria-label={`Remove ${name ?? email}`}
+              aria-label={say('Remove {name}', { name: name ?? email })}
               onClick={() => void remove()}
             >
-              Remove
+              {say('Remove')}
             </Button>
           </>
         ) : (
-          <Badge tone={role === 'owner' ? 'good' : 'plain'}>{ROLES[role].name}</Badge>
+          <Badge tone={role === 'owner' ? 'good' : 'plain'}>{say(ROLES[role].name)}</Badge>
         )}
       </div>
       {error !== null && <Problem error={error} />}

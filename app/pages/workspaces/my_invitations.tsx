@@ -1,6 +1,7 @@
 import type { Invitation } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
+import { say, sayWith } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
 import { Section } from '../../parts/page.js';
@@ -24,8 +25,8 @@ export function MyInvitations() {
   useEvery(invitations.items.length <= INVITATIONS_PER_PAGE ? LOOK_MS : null, invitations.reload);
   if (invitations.items.length === 0 && invitations.error === null) return null;
   return (
-    <Section title="Invitations for you">
-      <List of={invitations} empty={null} label="Invitations">
+    <Section title={say('Invitations for you')}>
+      <List of={invitations} empty={null} label={say('Invitations')}>
         {(invitation) => <Row key={invitation.id} invitation={invitation} answered={invitations.reload} />}
       </List>
     </Section>
@@ -36,14 +37,14 @@ function Row({ invitation, answered }: { invitation: Invitation; answered: () =>
   const { id, workspace, role, created_at } = invitation;
   const acceptance = useAction(async () => {
     await api('POST /me/invitations/{id}/accept', { path: { id } });
-    showToast(`You now belong to ${workspace.name}.`);
+    showToast(say('You now belong to {name}.', { name: workspace.name }));
     leaveRow();
     await loadAccount();
     answered();
   });
   const refusal = useAction(async () => {
     await api('POST /me/invitations/{id}/decline', { path: { id } });
-    showToast('Declined.');
+    showToast(say('Declined.'));
     leaveRow();
     answered();
   });
@@ -55,10 +56,8 @@ function Row({ invitation, answered }: { invitation: Invitation; answered: () =>
           <bdi>{workspace.name}</bdi>
         </p>
         <p class="row-facts">
-          <span>As {ROLES[role].name.toLowerCase()}</span>
-          <span>
-            Since <Time at={created_at} style="date" />
-          </span>
+          <span>{say('As {role}', { role: say(ROLES[role].word) })}</span>
+          <span>{sayWith('Since {time}', { time: <Time at={created_at} style="date" /> })}</span>
         </p>
       </div>
       <div class="row-end">
@@ -66,13 +65,18 @@ function Row({ invitation, answered }: { invitation: Invitation; answered: () =>
           small
           kind="primary"
           busy={acceptance.busy}
-          aria-label={`Accept ${workspace.name}`}
+          aria-label={say('Accept {name}', { name: workspace.name })}
           onClick={() => void acceptance.run()}
         >
-          Accept
+          {say('Accept')}
         </Button>
-        <Button small busy={refusal.busy} aria-label={`Decline ${workspace.name}`} onClick={() => void refusal.run()}>
-          Decline
+        <Button
+          small
+          busy={refusal.busy}
+          aria-label={say('Decline {name}', { name: workspace.name })}
+          onClick={() => void refusal.run()}
+        >
+          {say('Decline')}
         </Button>
       </div>
       {error !== null && <Problem error={error} />}

@@ -1,6 +1,7 @@
 import type { Workspace } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useAction } from '../../api/loading.js';
+import { say, sayCount } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { confirm, Dialog, useDialogOpen } from '../../parts/dialog.js';
 import { useDraft } from '../../parts/drafts.js';
@@ -10,7 +11,7 @@ import { Section } from '../../parts/page.js';
 import { showToast } from '../../parts/toast_queue.js';
 import { BUCKETS, type Bucket, keptText } from './workspace_texts.js';
 
-const TITLE = 'Retention';
+const TITLE = 'Retention' as const;
 
 const DAYS_MAX = 36_500;
 const FOR_EVER = 'ever';
@@ -20,28 +21,28 @@ const FOR_DAYS = 'days';
 export function Retention({
   workspace,
   set,
-  title = 'Retention',
+  title = say(TITLE),
 }: {
   workspace: Workspace;
   set: (workspace: Workspace) => void;
   title?: string;
 }) {
   const { retention, role } = workspace;
-  const [open, setOpen] = useDialogOpen(TITLE);
-  const change = role === 'owner' && <Button onClick={() => setOpen(true)}>Change</Button>;
+  const [open, setOpen] = useDialogOpen(say(TITLE));
+  const change = role === 'owner' && <Button onClick={() => setOpen(true)}>{say('Change')}</Button>;
   return (
     <Section title={title} actions={change}>
       <div class="panel">
         <dl class="facts">
           {BUCKETS.map(([bucket, name]) => (
             <div key={bucket}>
-              <dt>{name}</dt>
+              <dt>{say(name)}</dt>
               <dd>{keptText(retention[bucket].days)}</dd>
             </div>
           ))}
         </dl>
       </div>
-      <Dialog open={open} title={TITLE} onClose={() => setOpen(false)}>
+      <Dialog open={open} title={say(TITLE)} onClose={() => setOpen(false)}>
         {open && <Change workspace={workspace} set={set} onClose={() => setOpen(false)} />}
       </Dialog>
     </Section>
@@ -63,7 +64,7 @@ function Change({
   const [draft, setDraft] = useDraft('retention', draftOf(retention));
   const saving = useAction(async (wanted: Workspace['retention']) => {
     set(await api('PATCH /workspaces/{id}', { path: { id }, body: { retention: wanted } }));
-    showToast('Saved.');
+    showToast(say('Saved.'));
     onClose();
   });
   const wanted = wantedOf(draft);
@@ -71,7 +72,7 @@ function Change({
   const save = async () => {
     if (shorter.length > 0 && shorter.every(([bucket]) => isDays(wanted[bucket].days))) {
       const text = <Consequences shorter={shorter} wanted={wanted} for_all={!is_private} />;
-      const question = { title: 'Shorten retention?', action: 'Delete older content', grave: true, text };
+      const question = { title: say('Shorten retention?'), action: say('Delete older content'), grave: true, text };
       if (!(await confirm(question))) return;
     }
     await saving.run(wanted);
@@ -79,32 +80,32 @@ function Change({
   return (
     <Form
       of={saving}
-      submit="Save"
+      submit={say('Save')}
       fields={BUCKETS.map(([bucket]) => `retention.${bucket}.days`)}
       onSubmit={() => void save()}
       onCancel={onClose}
     >
-      {BUCKETS.map(([bucket, name, hint]) => (
+      {BUCKETS.map(([bucket, name, days_for, hint]) => (
         <div key={bucket}>
           <SelectField
-            label={name}
+            label={say(name)}
             value={draft[bucket].kept}
             onValue={(kept) => setDraft({ ...draft, [bucket]: { ...draft[bucket], kept: kept as typeof FOR_EVER } })}
             options={[
-              [FOR_EVER, 'Forever'],
-              [FOR_DAYS, 'For a number of days'],
+              [FOR_EVER, say('Forever')],
+              [FOR_DAYS, say('For a number of days')],
             ]}
-            hint={hint}
+            hint={say(hint)}
           />
           {draft[bucket].kept === FOR_DAYS && (
             <TextField
               type="number"
-              label={`Days for ${name.toLowerCase()}`}
+              label={say(days_for)}
               value={draft[bucket].days}
               onValue={(days) => setDraft({ ...draft, [bucket]: { ...draft[bucket], days } })}
               min={0}
               max={DAYS_MAX}
-              hint="0 means not kept at all."
+              hint={say('0 means not kept at all.')}
               error={faultOf(saving.error, `retention.${bucket}`)}
             />
           )}
@@ -131,15 +132,25 @@ function Consequences({
           return (
             <li key={bucket}>
               {days === 0
-                ? `${name}: all that is there is deleted, and what comes is not kept.`
-                : `${name}: what is older than ${days === 1 ? 'one day' : `${days} days`} is deleted.`}
+                ? say('{name}: all that is there is deleted, and what comes is not kept.', { name: say(name) })
+                : sayCount(
+                    days ?? 0,
+                    {
+                      one: '{name}: what is older than one day is deleted.',
+                      other: '{name}: what is older than {n} days is deleted.',
+                    },
+                    { name: say(name) },
+                  )}
             </li>
           );
         })}
       </ul>
       <p>
-        This begins within the hour{for_all && ', holds for all members,'} and can’t be undone: a longer time later
-        brings nothing back.
+        {for_all
+          ? say(
+              'This begins within the hour, holds for all members, and can’t be undone: a longer time later brings nothing back.',
+            )
+          : say('This begins within the hour and can’t be undone: a longer time later brings nothing back.')}
       </p>
     </div>
   );

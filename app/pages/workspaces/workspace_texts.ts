@@ -1,5 +1,6 @@
 import type { Workspace } from '../../../kits/typescript/src/api.js';
 import { ApiError } from '../../api/api_error.js';
+import { type PlainText, say, sayCount } from '../../language/say.js';
 
 /** Texts for roles, refusals and times of workspaces. */
 
@@ -10,38 +11,41 @@ export type GivenRole = Exclude<Role, 'owner'>;
 export type Bucket = keyof Workspace['retention'];
 
 export const ROLES = {
-  member: { name: 'Member', does: 'Sees what is recorded there.' },
-  admin: { name: 'Admin', does: 'Sees what is recorded there, and invites and removes members.' },
-  owner: { name: 'Owner', does: 'Decides everything.' },
+  member: { name: 'Member', word: 'member', does: 'Sees what is recorded there.' },
+  admin: { name: 'Admin', word: 'admin', does: 'Sees what is recorded there, and invites and removes members.' },
+  owner: { name: 'Owner', word: 'owner', does: 'Decides everything.' },
 } as const satisfies Record<Role, object>;
 
-export const GIVEN_ROLES = (['member', 'admin'] as const).map((role) => [role, ROLES[role].name] as const);
+export function givenRoles(): (readonly [GivenRole, string])[] {
+  return (['member', 'admin'] as const).map((role) => [role, say(ROLES[role].name)] as const);
+}
 
-export const BUCKETS: readonly (readonly [bucket: Bucket, name: string, hint: string])[] = [
-  ['audio', 'Audio', 'The recordings themselves.'],
-  ['transcripts', 'Transcripts', 'What was said, as text.'],
+export const BUCKETS: readonly (readonly [bucket: Bucket, name: PlainText, days: PlainText, hint: PlainText])[] = [
+  ['audio', 'Audio', 'Days for audio', 'The recordings themselves.'],
+  ['transcripts', 'Transcripts', 'Days for transcripts', 'What was said, as text.'],
   [
     'insights',
     'Insights',
+    'Days for insights',
     'Conversations, suggestions and what is known of people. They may hold sentences that were said, also after transcripts are gone.',
   ],
-  ['voice', 'Voices', 'By which people are recognized.'],
+  ['voice', 'Voices', 'Days for voices', 'By which people are recognized.'],
 ];
 
 /** The time for which something is kept, in words. */
 export function keptText(days: number | null): string {
-  if (days === null) return 'forever';
-  if (days === 0) return 'not at all';
-  return days === 1 ? 'for one day' : `for ${days} days`;
+  if (days === null) return say('forever');
+  if (days === 0) return say('not at all');
+  return sayCount(days, { one: 'for one day', other: 'for {n} days' });
 }
 
 /** A refusal in words that say what to do. */
 export function wordsOf(error: ApiError | null): ApiError | null {
   const said = error === null ? undefined : WORDS[error.code];
-  return error === null || said === undefined ? error : new ApiError(error.code, said, error.fields);
+  return error === null || said === undefined ? error : new ApiError(error.code, say(said), error.fields);
 }
 
-const WORDS: Record<string, string> = {
+const WORDS: Record<string, PlainText> = {
   WORKSPACE_SHARING_REQUIRED:
     'Your account may not share workspaces. The operator of this server can switch that on for you.',
   WORKSPACE_OWNER_REQUIRED: 'A workspace needs an owner: hand it over to another member first.',

@@ -142,6 +142,13 @@ export type Binding = {
   };
 };
 
+export type CalendarAddress = {
+  /** When the address was made; null where there is none. */
+  made_at: string | null;
+  /** When it was read last, to the hour; null while it never was. */
+  last_read_at: string | null;
+};
+
 export type Chunk = {
   id: string;
   /** Its number in the stream. */
@@ -164,7 +171,7 @@ export type Chunk = {
   size_bytes: number;
   /** Of those bytes, in hexadecimal. */
   sha256: string;
-  /** From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer. */
+  /** From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer or their owner deleted them. */
   status: 'awaiting_upload' | 'stored' | 'processing' | 'processed' | 'failed' | 'expired';
   /** Whether processing held the audio against the announcement. */
   checked: boolean | null;
@@ -204,7 +211,7 @@ export type ChunkStatus = {
   source_chunk_ref: string;
   /** Its number in the stream. */
   sequence: number;
-  /** From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer. */
+  /** From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer or their owner deleted them. */
   status: 'awaiting_upload' | 'stored' | 'processing' | 'processed' | 'failed' | 'expired';
   /** When its bytes were on disk; null until then. */
   stored_at: string | null;
@@ -430,6 +437,13 @@ export type DeviceStream = {
   binding_epoch: string;
   /** Where its timeline ends, in ms from its beginning; absent until that is recorded. */
   end_ms?: number;
+};
+
+export type DueMailSettings = {
+  /** Whether a mail comes on days on which something is due or overdue. */
+  is_on: boolean;
+  /** From which hour of the day on, by the profile's zone, or UTC. */
+  hour: number;
 };
 
 export type Endpoint = {
@@ -720,8 +734,8 @@ export type Import = {
   sha256: string;
   /** When its recording began: as it was announced, or, once it is done, as it was found; null before. */
   captured_at: string | null;
-  /** What says so. metadata: the file. file_time: file_modified_at, less the length. announcement: when it was announced, less the length. Null until that is known. */
-  captured_at_by: 'caller' | 'metadata' | 'file_time' | 'announcement' | null;
+  /** What says so. metadata: the file. file_name: its name. file_time: file_modified_at, less the length. announcement: when it was announced, less the length. Null until that is known. */
+  captured_at_by: 'caller' | 'metadata' | 'file_name' | 'file_time' | 'announcement' | null;
   /** Where the recording comes from. */
   source_id: string;
   /** How many bytes have come: the next piece begins there. */
@@ -734,7 +748,7 @@ export type Import = {
   stream_id: string | null;
   /** Why there is no recording; null unless it failed. */
   error: {
-    /** Why, for programs: CHECKSUM_MISMATCH, UNSUPPORTED_AUDIO, TOO_LONG, UPLOAD_EXPIRED, RECORDING_DELETED, DECODING_FAILED, GIVEN_UP. */
+    /** Why, for programs: CHECKSUM_MISMATCH, UNSUPPORTED_AUDIO, TOO_LONG, TRANSCRIPT_UNREADABLE, UPLOAD_EXPIRED, RECORDING_DELETED, DECODING_FAILED, GIVEN_UP. */
     code: string;
     /** The same for people. */
     message: string;
@@ -938,6 +952,15 @@ export type LiveTurns = {
   turns: Turn[];
 };
 
+export type MadeCalendarAddress = {
+  /** The address. It is told only now. */
+  url: string;
+  /** When the address was made; null where there is none. */
+  made_at: string | null;
+  /** When it was read last, to the hour; null while it never was. */
+  last_read_at: string | null;
+};
+
 export type Member = {
   /** Whose membership it is. */
   account_id: string;
@@ -1064,7 +1087,26 @@ export type PersonalAccessToken = {
   id: string;
   name: string;
   /** What it may do, as far as the account still can. */
-  permissions: Permission[];
+  permissions: (
+    | 'audio:read'
+    | 'audio:write'
+    | 'turns:read'
+    | 'turns:write'
+    | 'insights:read'
+    | 'insights:write'
+    | 'account:manage'
+    | 'files:read'
+    | 'files:write'
+    | 'devices:manage'
+    | 'endpoints:manage'
+    | 'profile:read'
+    | 'profile:write'
+    | 'pipelines:read'
+    | 'pipelines:write'
+    | 'pipelines:experimental'
+    | 'debug:read'
+    | 'debug:write'
+    | 'transcriptions:write')[];
   /** The value's last four characters. */
   last_four: string;
   created_at: string;
@@ -1191,8 +1233,12 @@ export type RecallItem = {
   } | null;
   /** What was said there, and before and after it. */
   turns: Turn[];
+  /** For each of `turns`, where words of the query stand in it: from and to, in UTF-16 units. */
+  highlights: [number, number][][];
   /** Which words of the query it has, in some form. */
   matched: string[];
+  /** words: it has words of the query. meaning: it means something like it. time: it was said then. */
+  found_by: 'words' | 'meaning' | 'time';
 };
 
 export type RecallSettings = {
@@ -1300,6 +1346,19 @@ export type Registration = {
   application_type: 'web' | 'native';
   /** What it gets without asking, where the request named any; names that it can not have are left out. */
   scope?: string;
+};
+
+export type RelatedRecording = {
+  /** The recording. */
+  stream_id: string;
+  /** Its title, its own or suggested. */
+  title: string | null;
+  /** When it began. */
+  captured_at: string;
+  /** Where most of the shared words are, in ms of its timeline. */
+  start_ms: number;
+  /** Words that both have and few others, as this recording has them. */
+  words: string[];
 };
 
 export type RenewedCertificate = {
@@ -1456,6 +1515,25 @@ export type SessionSummary = {
   updated_at: string | null;
 };
 
+export type ShareLink = {
+  id: string;
+  /** The recording that it shows. */
+  stream_id: string;
+  /** The recording's title, its own or suggested. */
+  title: string | null;
+  /** What it shows beside the text. */
+  shows: ('summary' | 'audio')[];
+  /** Its address; null where the server key that it rests on is gone. */
+  url: string | null;
+  created_at: string;
+  /** When it ends. */
+  expires_at: string;
+  /** How often its page was opened. */
+  opened: number;
+  /** Null while it never was. */
+  last_opened_at: string | null;
+};
+
 export type Signal = {
   id: string;
   /** The name that the sender gave it, unique within the stream. */
@@ -1487,12 +1565,25 @@ export type Source = {
   created_at: string;
 };
 
+export type Spoken = {
+  /** How many turns it said. */
+  turns: number;
+  /** For how long it spoke in all, in ms. */
+  talk_ms: number;
+  /** In how many recordings it is heard. */
+  recordings: number;
+  /** When its newest turn began; null for one that said nothing. */
+  last_heard_at: string | null;
+  /** Whether all was counted; false where only the newest recordings were. */
+  is_complete: boolean;
+};
+
 export type StoredChunk = {
   /** The uploader's own name for it. */
   source_chunk_ref: string;
   /** What the chunk is called here. */
   chunk_id: string;
-  /** From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer. */
+  /** From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer or their owner deleted them. */
   status: 'awaiting_upload' | 'stored' | 'processing' | 'processed' | 'failed' | 'expired';
   /** How many bytes it has. */
   size_bytes: number;
@@ -1535,10 +1626,16 @@ export type Stream = {
   stored_bytes: number;
   /** When the last of them came; null where that is not known. */
   last_stored_at: string | null;
+  /** With `include=tags`: whether its owner has starred it; null to others than its owner. */
+  starred?: boolean | null;
+  /** Beside that: its owner's tags, as they were written; null to others than its owner. */
+  tags?: string[] | null;
   /** With `include=title_suggested`: the title of its longest conversation; null for none, to others than its owner, and without turns:read and insights:read. */
   title_suggested?: string | null;
   /** Beside that: the first sentence of the summary of that conversation, or else of what was said. */
   first_line?: string | null;
+  /** With `include=notes`: the texts of its first 50 signals of the type `note`, 200 characters of each; null without turns:read. */
+  notes?: string[] | null;
   /** With `include=speakers`: who speaks in its first hour, in the order in which they begin, and who is named of the rest, 12 at most; null without turns:read. */
   speakers?: {
     /** Such as S1; null where speakers are not told apart. */
@@ -1555,6 +1652,8 @@ export type StreamSummary = {
   stream_id: string;
   /** pending: something is still to be made of it; none: nothing was made of it. */
   state: 'none' | 'pending' | 'ready';
+  /** Whether a person wrote the summary, which no run changes. */
+  edited: boolean;
   /** What it was about; null where nobody knows. */
   title: string | null;
   /** What was said, in short; null where nobody knows. */
@@ -1591,6 +1690,8 @@ export type StreamSummary = {
     start_ms: number;
     /** Where it is over there. */
     end_ms: number;
+    /** Whether a person wrote the summary, which no run changes. */
+    edited: boolean;
     /** What it was about; null where nobody knows. */
     title: string | null;
     /** What was said, in short; null where nobody knows. */
@@ -1637,8 +1738,8 @@ export type Suggestion = {
   protected_fields: string[];
   /** The recorder session that it was recorded in; null for none. */
   session_id: string | null;
-  /** The conversation that it came of. */
-  conversation_id: string;
+  /** The conversation that it came of; null for one that was added by hand. */
+  conversation_id: string | null;
   /** Of which sort it is. */
   kind: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
   /** What is to be done, or known; empty where people have deleted what was said. */
@@ -1680,8 +1781,8 @@ export type Suggestion = {
   evidence: Evidence[];
   /** Rises with every change that is seen; changes name it. */
   state_version: number;
-  /** extractive: its texts are sentences that were said, shortened and joined; model: a language model wrote them; external: a worker. */
-  made_by: 'extractive' | 'model' | 'external';
+  /** extractive: its texts are sentences that were said, shortened and joined; model: a language model wrote them; external: a worker. person: somebody added it by hand. */
+  made_by: 'extractive' | 'model' | 'external' | 'person';
   created_at: string;
   /** When it last changed; retention counts from then. */
   updated_at: string;
@@ -1893,7 +1994,7 @@ export type Upload = {
   chunk_id: string;
   /** The uploader's own name for it. */
   source_chunk_ref: string;
-  /** stored: its bytes are on disk. expired: they were, and the workspace does not keep them any longer. */
+  /** stored: its bytes are on disk. expired: they were, and are not kept any longer. */
   status: 'awaiting_upload' | 'stored' | 'expired';
   /** How many bytes came. */
   size_bytes: number;
@@ -2085,7 +2186,8 @@ export type PublicApi = {
         | 'pipelines:write'
         | 'pipelines:experimental'
         | 'debug:read'
-        | 'debug:write')[];
+        | 'debug:write'
+        | 'transcriptions:write')[];
       /** When it ends; null: not until it is revoked. */
       expires_at?: string | null;
     };
@@ -2497,7 +2599,7 @@ export type PublicApi = {
   };
   /** Streams of the account, of one source, person or workspace, newest first. */
   'GET /audio/streams': {
-    query?: { limit?: number | undefined; cursor?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; from?: string | undefined; to?: string | undefined; include?: string | undefined };
+    query?: { limit?: number | undefined; cursor?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; from?: string | undefined; to?: string | undefined; tag?: string | undefined; starred?: 'true' | undefined; include?: string | undefined };
     answer: {
       items: Stream[];
       /** What to pass as cursor for the next page; null on the last one. */
@@ -2512,6 +2614,8 @@ export type PublicApi = {
       /** When its timeline begins. Its offset says the local time there: what is due “tomorrow at five” is due by that. */
       captured_at: string;
       title?: string | null;
+      /** What it belongs to: a workspace of the account, whose members may then read it; the private one where absent. */
+      workspace_id?: string;
     };
     answer: Stream;
   };
@@ -2521,11 +2625,18 @@ export type PublicApi = {
     query?: { include?: string | undefined };
     answer: Stream;
   };
-  /** Gives a stream another title. */
+  /** Changes the title, the star and the tags of a stream, or moves it to another workspace. */
   'PATCH /audio/streams/{id}': {
     path: { id: string };
+    query?: { include?: string | undefined };
     body: {
-      title: string | null;
+      title?: string | null;
+      /** Whether it has a star. */
+      starred?: boolean;
+      /** Its tags; of those that differ in case alone the first stays. */
+      tags?: string[];
+      /** The workspace of the account that it belongs to from now on. */
+      workspace_id?: string;
     };
     answer: Stream;
   };
@@ -2533,6 +2644,24 @@ export type PublicApi = {
   'DELETE /audio/streams/{id}': {
     path: { id: string };
     answer: undefined;
+  };
+  /** Deletes a part of a recording. */
+  'POST /audio/streams/{id}/deletions': {
+    path: { id: string };
+    body: {
+      /** Where it begins, in ms on the stream's timeline. */
+      from_ms: number;
+      /** Where it ends. What lies behind the end of the stream is cut off. */
+      to_ms: number;
+      /** true: the answer says which part would go, and nothing is deleted. */
+      preview?: boolean;
+    };
+    answer: {
+      /** Where the part that goes begins. */
+      from_ms: number;
+      /** Where it ends. */
+      to_ms: number;
+    };
   };
   /** Says where a stream ends. */
   'POST /audio/streams/{id}/end': {
@@ -2619,7 +2748,58 @@ export type PublicApi = {
       cursor: string | null;
     };
   };
-  /** Announces an audio file that becomes a recording. */
+  /** Makes a link by which anybody who has it reads the recording. */
+  'POST /audio/streams/{id}/links': {
+    path: { id: string };
+    body: {
+      /** What it shows beside the text. */
+      shows?: ('summary' | 'audio')[];
+      /** How long it lasts, in days. */
+      days?: number;
+    };
+    answer: ShareLink;
+  };
+  /** The links to recordings that have not ended, newest first. */
+  'GET /me/links': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; stream_id?: string | undefined };
+    answer: {
+      items: ShareLink[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** Ends a link to a recording. */
+  'DELETE /me/links/{id}': {
+    path: { id: string };
+    answer: undefined;
+  };
+  /** Whether there is a calendar address, and when it was made and read. */
+  'GET /me/calendar': {
+    answer: CalendarAddress;
+  };
+  /** Makes the address by which a calendar program reads what is due. */
+  'POST /me/calendar': {
+    answer: MadeCalendarAddress;
+  };
+  /** Ends the calendar address. */
+  'DELETE /me/calendar': {
+    answer: undefined;
+  };
+  /** Whether a daily mail says what is due. */
+  'GET /me/due-mail': {
+    answer: DueMailSettings;
+  };
+  /** Switches the daily mail of what is due, or moves it to another hour. */
+  'PATCH /me/due-mail': {
+    body: {
+      /** Whether the mail comes. */
+      is_on?: boolean;
+      /** From which hour of the day on, by the profile's zone. */
+      hour?: number;
+    };
+    answer: DueMailSettings;
+  };
+  /** Announces an audio file, or a transcript, that becomes a recording. */
   'POST /audio/imports': {
     body: {
       /** The caller's own name for it, such as the file's SHA-256. */
@@ -2632,10 +2812,12 @@ export type PublicApi = {
       sha256: string;
       /** When the recording began; where absent, the file tells it, or it is counted back from its end. */
       captured_at?: string;
-      /** When the file was last written, which counts as the end of the recording where nothing says when it began. Its offset says the local time there. */
+      /** When the file was last written, which counts as the end of the recording where neither the file nor its name says when it began. Its offset says the local time there. */
       file_modified_at?: string;
       /** Where it comes from: a source of the account; where absent, one that is called “Imported files”. */
       source_id?: string;
+      /** What it belongs to: a workspace of the account, whose members may then read it; the private one where absent. */
+      workspace_id?: string;
     };
     answer: Import;
   };
@@ -2800,6 +2982,11 @@ export type PublicApi = {
     path: { id: string };
     answer: undefined;
   };
+  /** How much a contact said, and when it was heard last. */
+  'GET /contacts/{id}/spoken': {
+    path: { id: string };
+    answer: Spoken;
+  };
   /** Makes a contact a part of another. */
   'POST /contacts/{id}/merge': {
     path: { id: string };
@@ -2933,6 +3120,33 @@ export type PublicApi = {
       cursor: string | null;
     };
   };
+  /** Adds a suggestion by hand. */
+  'POST /suggestions': {
+    body: {
+      /** Your own name for it, so that a request that is sent again adds nothing. */
+      ref?: string;
+      /** What is to be done, or known. */
+      text: string;
+      /** Of which sort it is. */
+      kind?: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
+      /** When it is due; null for no time. */
+      due_at?: string | null;
+      /** On which day it is due, at no time of it; null for none. `due_at` is its noon then, by the profile's zone or the clocks where it was said. */
+      due_date?: string | null;
+      /** Whose matter it is. */
+      roles?: {
+        /** Who is to do it; null for nobody. */
+        owner_contact_id?: string | null;
+        /** Who asked for it; null for nobody. */
+        requester_contact_id?: string | null;
+      };
+      /** The recording of yours that it rests on. */
+      stream_id?: string;
+      /** Where on the recording's timeline, in ms; its beginning where absent. */
+      at_ms?: number;
+    };
+    answer: Suggestion;
+  };
   /** Puts suggestions together. */
   'POST /suggestions/group': {
     body: {
@@ -2974,6 +3188,8 @@ export type PublicApi = {
       state_version: number;
       /** What is to be done, or known. */
       text?: string;
+      /** Of which sort it is. */
+      kind?: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
       /** When it is due; null for no time. No `due_date` is left. */
       due_at?: string | null;
       /** On which day it is due, at no time of it; null for none. `due_at` is its noon then, by the profile's zone or the clocks where it was said. */
@@ -3067,9 +3283,28 @@ export type PublicApi = {
     path: { id: string };
     answer: StreamSummary;
   };
+  /** Replaces the sentences of a summary. */
+  'PATCH /audio/streams/{id}/summary': {
+    path: { id: string };
+    body: {
+      /** Of which conversation; the longest of the recording when absent. */
+      conversation_id?: string;
+      /** All of them, in order; null has the summary made again. */
+      sentences: string[] | null;
+    };
+    answer: StreamSummary;
+  };
+  /** Has summary and suggestions made again. */
+  'POST /audio/streams/{id}/summary/runs': {
+    path: { id: string };
+    answer: {
+      /** It will be done. */
+      accepted: true;
+    };
+  };
   /** Finds what was said, and what was made of it. */
   'GET /search': {
-    query: { q: string; kind?: string | undefined; from?: string | undefined; to?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; session_id?: string | undefined; sort?: 'relevance' | 'recent' | undefined; fuzzy?: '0' | '1' | undefined; limit?: number | undefined; cursor?: string | undefined; pipeline_id?: string | undefined };
+    query: { q: string; kind?: string | undefined; from?: string | undefined; to?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; stream_id?: string | undefined; session_id?: string | undefined; sort?: 'relevance' | 'recent' | undefined; fuzzy?: '0' | '1' | undefined; limit?: number | undefined; cursor?: string | undefined; pipeline_id?: string | undefined };
     answer: {
       items: SearchHit[];
       /** What to pass as cursor for the next page; null on the last one. */
@@ -3087,6 +3322,8 @@ export type PublicApi = {
       to?: string;
       /** Only in this workspace, whoever recorded there. */
       workspace_id?: string;
+      /** Only what was said in this recording; no suggestions then. */
+      stream_id?: string;
       /** Only what one of these contacts said or is named in. */
       contact_ids?: string[];
       /** How many items at most. */
@@ -3116,6 +3353,16 @@ export type PublicApi = {
       period_relaxed: boolean;
       /** Null where the request asks for none, there is no model, or nothing that it says is borne by the items. */
       answer: RecalledAnswer | null;
+    };
+  };
+  /** Recordings that are about the same. */
+  'GET /audio/streams/{id}/related': {
+    path: { id: string };
+    answer: {
+      /** Three at most, the most alike first; none where nothing is alike. */
+      items: RelatedRecording[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** How recall answers this account. */
@@ -3612,6 +3859,8 @@ export type OperatorApi = {
         hosts: string[];
         /** BCP 47 tags of the languages that the engine knows; null where it knows many or does not say. */
         languages: string[] | null;
+        /** The model of the built-in engine; null for any other. */
+        model: string | null;
       };
       /** Who looks into conversations. */
       insights: {
@@ -4294,7 +4543,11 @@ export type OperatorApi = {
         hosts: string[];
         /** BCP 47 tags of the languages that the engine knows; null where it knows many or does not say. */
         languages: string[] | null;
+        /** The model of the built-in engine; null for any other. */
+        model: string | null;
       };
+      /** Memory of the process of the built-in engine, beside this one; null while it does not run. */
+      speech_memory_bytes: number | null;
       /** Windows that this process has handed out and that are not done. */
       in_hand: number;
       /** What all processes have to do. */

@@ -15,6 +15,10 @@ export type ImportedFile = {
   /** When the file was last written, ms since 1970. The recording ended then where nothing says when it began. */
   modified_ms?: number;
   source_id?: string;
+  /** In hexadecimal, where it is known; the file is read for it otherwise. */
+  sha256?: string;
+  /** The private one where absent. */
+  workspace_id?: string | undefined;
 };
 
 /** `reading`: for its hash. `decoding`: all bytes are there. `import_id`: null until it is announced. */
@@ -40,21 +44,16 @@ const LOOK_MS = 500;
  */
 export async function importFile(
   calls: ImportCalls,
-  { name, size_bytes, read, captured_at, modified_ms, source_id }: ImportedFile,
+  { name, size_bytes, read, captured_at, modified_ms, source_id, sha256: known, workspace_id }: ImportedFile,
   { onProgress = () => {}, signal }: ImportOptions = {},
 ): Promise<Import> {
-  const hash = new Sha256();
-  for (let at = 0; at < size_bytes; at += READ_BYTES) {
-    signal?.throwIfAborted();
-    hash.update(await read(at, Math.min(size_bytes, at + READ_BYTES)));
-    onProgress({ step: 'reading', bytes: Math.min(size_bytes, at + READ_BYTES), import_id: null });
-  }
-  const sha256 = hash.hex();
+  const sha256 = known ?? (await hashOf({ size_bytes, read }, { onProgress, signal }));
   const body = {
     ...{ import_ref: sha256, name, size_bytes, sha256 },
     ...(captured_at !== undefined && { captured_at }),
     ...(modified_ms !== undefined && modified_ms > 0 && { file_modified_at: localTime(modified_ms) }),
     ...(source_id !== undefined && { source_id }),
+    ...(workspace_id !== undefined && { workspace_id }),
   };
   let item = await calls.call('POST /audio/imports', { body });
   if (item.status === 'failed') {
@@ -75,6 +74,19 @@ export async function importFile(
     item = await calls.call('GET /audio/imports/{id}', { path: { id: item.id } });
   }
   return item;
+}
+
+async function hashOf(
+  { size_bytes, read }: Pick<ImportedFile, 'size_bytes' | 'read'>,
+  { onProgress = () => {}, signal }: ImportOptions,
+): Promise<string> {
+  const hash = new Sha256();
+  for (let at = 0; at < size_bytes; at += READ_BYTES) {
+    signal?.throwIfAborted();
+    hash.update(await read(at, Math.min(size_bytes, at + READ_BYTES)));
+    onProgress({ step: 'reading', bytes: Math.min(size_bytes, at + READ_BYTES), import_id: null });
+  }
+  return hash.hex();
 }
 
 async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

@@ -11,7 +11,7 @@ import type { Exchange } from './request_state.js';
 /** An upload that gives no byte for this time is cut. */
 const SILENCE_MAX_MS = 20_000;
 const WRONG_BYTES = refuse('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
-const CUT_SHORT = refuse('BAD_REQUEST', 'The upload broke off.');
+export const CUT_SHORT = refuse('BAD_REQUEST', 'The upload broke off.');
 
 /** The refusals of routes that take such a body. */
 export const BODY_UPLOAD_REFUSALS = [
@@ -60,7 +60,7 @@ async function takeBody<Put>({ request, reply }: Exchange, announced: AnnouncedB
 const SILENT = refuse('REQUEST_TIMEOUT', 'No byte of the upload came for too long.');
 
 /** Rejects when the connection gives no byte for too long; the connection is then closed with the answer. */
-function watchSilence({ socket }: FastifyRequest['raw']): { fell: Promise<never>; end: () => void } {
+export function watchSilence({ socket }: FastifyRequest['raw']): { fell: Promise<never>; end: () => void } {
   let seen = socket.bytesRead;
   let timer: NodeJS.Timeout | undefined;
   const fell = new Promise<never>((_, reject) => {

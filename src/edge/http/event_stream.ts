@@ -9,7 +9,7 @@ import type { Exchange } from './request_state.js';
 const EVENT_STREAM_UNREAD_MS_MAX = 10_000; // ours: a reader that takes nothing for so long is dropped
 
 /** One event (WHATWG HTML, "Server-sent events"). `data` is written as JSON. */
-export type ServerSentEvent = { event: string; id?: string; data: unknown };
+export type ServerSentEvent = { event?: string; id?: string; data: unknown };
 
 /** Gives events until the signal. Null: nothing to send yet. Its first one comes once it is certain that it is not refused. */
 type EventSource = (signal: AbortSignal) => AsyncGenerator<ServerSentEvent | null>;
@@ -74,5 +74,5 @@ async function writeAll(events: AsyncGenerator<ServerSentEvent | null>, raw: Ser
 
 /** JSON is one line of data. */
 function textOf({ event, id, data }: ServerSentEvent): string {
-  return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+  return `${event === undefined ? '' : `event: ${event}\n`}${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }

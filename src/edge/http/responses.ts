@@ -44,7 +44,7 @@ export function answeringOf(
   const resource_metadata = (request: FastifyRequest) => resourceMetadataOf(services, request);
   const isPassedOn = (request: FastifyRequest) => services.device_proxies.hasPassedOn(request);
   const as = (dialect: Dialect): Answering => ({ dialect, listener, cbor, resource_metadata, isPassedOn });
-  return { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp') };
+  return { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp'), openai: as('openai') };
 }
 
 /** Sets the headers that every answer carries, whatever it comes to. */
@@ -65,7 +65,7 @@ export function sendAnswer(as: Answering, ends: Exchange, answer: unknown): Fast
   const { reply } = ends;
   if (reply.statusCode === 204) return reply.send();
   if (answer instanceof JsonBytes) return sendPieces(reply, [DATA_BEGINS, ...answer.pieces, DATA_ENDS]);
-  const is_bare = as.dialect === 'oauth' || as.listener === 'operator';
+  const is_bare = as.dialect === 'oauth' || as.dialect === 'openai' || as.listener === 'operator';
   const cached = answer instanceof CachedJson ? answer : null;
   if (cached !== null && !as.cbor)
     return reply.type(JSON_TYPE).send(is_bare ? cached.text : ENVELOPE[0] + cached.text + ENVELOPE[1]);
@@ -91,8 +91,17 @@ export function sendRefusal(as: Answering, ends: Exchange, refusal: Refusal): Fa
   }
   const challenge = challengeOf(as, request, refusal);
   if (challenge !== null) reply.header('WWW-Authenticate', challenge);
+  if (as.dialect === 'openai') return sendData(as, ends, openaiError(refusal));
   const error = { code: refused, message, ...(details === undefined ? {} : { details }), ...extra };
   return sendData(as, ends, { success: false, error });
+}
+
+/** An error as OpenAI's clients read it: all four members are always there. */
+export function openaiError({ refused, message, details, extra }: Refusal): { error: Record<string, string | null> } {
+  const status = REFUSALS[refused];
+  const type = status === 429 ? 'rate_limit_exceeded' : status < 500 ? 'invalid_request_error' : 'server_error';
+  const code = extra?.code ?? (refused === 'UNAUTHORIZED' ? 'invalid_api_key' : refused.toLowerCase());
+  return { error: { message, type, param: details?.[0]?.path ?? null, code: String(code) } };
 }
 
 /** RFC 6749, 5.2, for whatever has no redirect URI. */

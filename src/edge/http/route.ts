@@ -23,10 +23,10 @@ export type Call<Services, Who, Body, Query, Param extends string = string> = {
 export type Answer = unknown;
 
 /**
- * The dialect of a route: the envelope of the interface, OAuth's plain JSON, pages for people, or MCP's JSON-RPC, where
- * only what is refused before a message is read comes in the envelope.
+ * The dialect of a route: the envelope of the interface, OAuth's plain JSON, pages for people, MCP's JSON-RPC, where only
+ * what is refused before a message is read comes in the envelope, or the plain JSON of OpenAI's API.
  */
-export type Dialect = 'rest' | 'oauth' | 'page' | 'mcp';
+export type Dialect = 'rest' | 'oauth' | 'page' | 'mcp' | 'openai';
 
 /**
  * Successes that are no document: bytes (of audio or not; a range of them with 206), plain text, the way to another
@@ -55,7 +55,7 @@ export type Route = AccessRule & {
   path: string;
   /** Each parameter of the path; absent where there is none. */
   params?: Readonly<Record<string, PathParameter>>;
-  /** The purpose in a line, for the reference. Pages for people and their assets have none, and are not in it. */
+  /** The purpose in a line, for the reference. Pages for people, their assets and routes of another API have none, and are not in it. */
   summary?: string;
   /** Notes for the caller beside that, in whole sentences. */
   notes?: string;

@@ -3,6 +3,7 @@ import type { AppSession } from '../../../actors/accounts/app_session.js';
 import type { Exports } from '../../../actors/accounts/exports_state.js';
 import type { Files } from '../../../actors/accounts/files.js';
 import type { PersonalAccessToken } from '../../../actors/accounts/personal_access_token.js';
+import type { ShareLink } from '../../../actors/accounts/share_link.js';
 import type { Binding } from '../../../actors/devices/binding.js';
 import type { BleAddress } from '../../../actors/devices/ble_address.js';
 import type { Certificate } from '../../../actors/devices/certificate.js';
@@ -74,6 +75,7 @@ export type States = {
   library: Library;
   pairing_code: PairingCode;
   personal_access_token: PersonalAccessToken;
+  share_link: ShareLink;
   signals: Signals;
   signing_keys: SigningKeysState;
   source: Source;
@@ -320,6 +322,15 @@ export const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[K
     expires_at_ms: S,
     issued_under: ALL,
     last_used_at_ms: S,
+  },
+  share_link: {
+    account_id: S,
+    stream_id: S,
+    shows: [S],
+    created_at_ms: S,
+    expires_at_ms: S,
+    opened: S,
+    last_opened_at_ms: S,
   },
   signals: {
     count: S,

@@ -21,6 +21,8 @@ const manifestForm = z.strictObject({
   worker: name,
   operator_script: name,
   operator_style: name,
+  preloads: z.array(name),
+  pages: z.array(name),
   files: z.array(name).min(1),
 });
 
@@ -41,6 +43,10 @@ export const OPERATOR_FILES = filesByAddress(OPERATOR_NAMES);
 export const APP_ENTRIES = {
   script: `${ASSETS_PATH}/${manifest.script}`,
   style: `${ASSETS_PATH}/${manifest.style}`,
+  /** Scripts that the first one imports at once. */
+  preloads: manifest.preloads.map((file) => `${ASSETS_PATH}/${file}`),
+  /** Scripts that pages import when they are shown. */
+  pages: manifest.pages.map((file) => `${ASSETS_PATH}/${file}`),
 };
 
 /** The files that the operators' document names. */

@@ -21,7 +21,7 @@ export const ASSETS = {
 export const GROUND = groundOf(ASSETS.basics.bytes.toString());
 
 function groundOf(basics: string): { light: string; dark: string } {
-  const [light, dark] = Array.from(basics.matchAll(/--ground: (#[0-9a-f]{6});/g), ([, colour]) => colour);
+  const [, light, dark] = /--ground: light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/.exec(basics) ?? [];
   if (light === undefined || dark === undefined) throw new Error('basics.css names no two grounds');
   return { light, dark };
 }

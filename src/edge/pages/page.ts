@@ -106,13 +106,30 @@ export type HtmlPage =
     }
   /** `sign_out`. The account is deleted, so that its invitations wait. */
   | { page: 'invitations_wait'; holder: Holder; restore_url: string }
+  /**
+   * A recording as a link shows it. `path`: of the page. `audio`: where its audio lies; null without any. `part`: of
+   * `parts`, from 1 on.
+   */
+  | {
+      page: 'shared';
+      head: { title: string; day: string; time: string; length: string | null };
+      summary: readonly string[];
+      turns: readonly { at: string; name: string | null; text: string }[];
+      audio: string | null;
+      path: string;
+      part: number;
+      parts: number;
+      ends_on: string;
+    }
+  /** The page's form posts to `path`. */
+  | { page: 'unsubscribe'; path: string; is_on: boolean }
   | { page: 'signed_out'; again: string }
   | { page: 'wait'; seconds: number }
   /** `at`: which of our own pages it was to be. */
   | { page: 'error'; code: string; text: string; request_id: string; at: AccountPage | null };
 
 /** Names of the pages in the browser's window and history; the app's name stays out of them, nothing isolates it there. */
-const TITLES: Record<Exclude<HtmlPage['page'], 'ended' | 'error' | 'restore'>, string> = {
+const TITLES: Record<Exclude<HtmlPage['page'], 'ended' | 'error' | 'restore' | 'shared'>, string> = {
   email: 'Sign in',
   code: 'Enter your code',
   accounts: 'Choose an account',
@@ -121,6 +138,7 @@ const TITLES: Record<Exclude<HtmlPage['page'], 'ended' | 'error' | 'restore'>, s
   invitations: 'Your invitations',
   invitations_wait: 'Your account is deleted',
   signed_out: 'You’re signed out',
+  unsubscribe: 'Mails of what is due',
   wait: 'Please wait a minute',
 };
 
@@ -200,6 +218,8 @@ function renderPage(page: HtmlPage): string {
     page,
     title: titleOf(page),
     stylesheets: [ASSETS.basics.path, ASSETS.stylesheet.path],
+    is_wide: page.page === 'shared',
+    ...(page.page === 'shared' ? { day: dayText(page.head.day) } : {}),
     icon: ASSETS.icon.path,
     ...(page.page === 'error' ? errorWords(page) : {}),
     ...(page.page === 'restore'
@@ -209,9 +229,15 @@ function renderPage(page: HtmlPage): string {
   });
 }
 
+/** Such as "5 October 2026". */
+function dayText(day: string): string {
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(day));
+}
+
 /** A problem is the first thing that a screen reader says of the page. */
 function titleOf(page: HtmlPage): string {
   if (page.page === 'ended') return `${page.heading} · Spool`;
+  if (page.page === 'shared') return `${page.head.title} · Spool`;
   if (page.page === 'restore') return `${RESTORE_HEADINGS[page.account.is]} · Spool`;
   if (page.page === 'error') return `Error: ${errorWords(page).heading} · Spool`;
   const has_problem = 'problem' in page && page.problem !== null;
@@ -249,7 +275,8 @@ function contentPolicyOf(page: HtmlPage): string {
     "frame-ancestors 'none'",
   ];
   const has_form = 'flow' in page && page.flow !== null;
-  if (!has_form) rules.push(`form-action ${'holder' in page ? "'self'" : "'none'"}`);
+  if (!has_form) rules.push(`form-action ${'holder' in page || page.page === 'unsubscribe' ? "'self'" : "'none'"}`);
+  if (page.page === 'shared' && page.audio !== null) rules.push("media-src 'self'");
   if (page.page === 'email' && page.captcha !== null) {
     const { origin } = new URL(page.captcha.script_url);
     rules.push(`script-src ${origin}`, `frame-src ${origin}`, `connect-src ${origin}`);

@@ -1,5 +1,5 @@
 import type { Permission } from '../../domain/permissions.js';
-import { OFFLINE_ACCESS } from '../../domain/scopes.js';
+import { OFFLINE_ACCESS, TRANSCRIBES } from '../../domain/scopes.js';
 
 /** One thing that a scope lets an app do. `grave` is what the person may regret most. */
 export type Ability = { does: 'read' | 'change'; words: string; grave?: true };
@@ -59,6 +59,7 @@ export const SCOPE_TEXTS: Readonly<Record<string, readonly Ability[]>> = {
   'contacts:write': CURRENT['turns:write'],
   'events:read': CURRENT['turns:read'],
   'recall:read': [read('What a search through transcripts and suggestions finds')],
+  [TRANSCRIBES]: [change('Have audio transcribed that is not kept')],
   'sources:write': [...CURRENT['audio:write'], ...CURRENT['devices:manage']],
 };
 

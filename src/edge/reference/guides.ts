@@ -7,6 +7,15 @@ import { GUIDES_PATH, guidePath, pageParts } from './page_parts.js';
 /** Stands in guides where the address of the server belongs. */
 const EXAMPLE_URL = 'https://spool.example';
 
+/** The words for a block of code on the button that copies it, by its language. */
+const COPIED: Readonly<Record<string, string>> = {
+  sh: 'these commands',
+  ts: 'this TypeScript',
+  js: 'this JavaScript',
+  python: 'this Python',
+  json: 'this JSON',
+};
+
 type Heading = { id: string; text: string };
 
 /** The page that leads to all guides. */
@@ -47,8 +56,9 @@ export function guidePage(name: Guide, base_url: string): string {
         const rows = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('');
         return `<div class="wide" tabindex="0"><table><thead><tr>${cells(token.header, 'th')}</tr></thead><tbody>${rows}</tbody></table></div>\n`;
       },
-      code({ text: code }) {
-        return `<pre tabindex="0"><code>${escaped(code)}</code></pre>\n`;
+      code({ text: code, lang }) {
+        const said = COPIED[lang?.split(' ')[0] ?? ''] ?? 'this text';
+        return `<pre tabindex="0"><code data-copy="${said}">${escaped(code)}</code></pre>\n`;
       },
     },
   });

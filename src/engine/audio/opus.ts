@@ -327,7 +327,8 @@ export class PacketClock {
   }
 }
 
-function packetSamples(body: Buffer, at: number, length: number): number {
+/** The samples of a packet, by its first bytes. */
+export function packetSamples(body: Buffer, at: number, length: number): number {
   if (length === 0) return 0;
   const first = body[at] as number;
   const code = first & 3;

@@ -25,7 +25,7 @@ const ZEROS = Buffer.alloc(96_000);
 
 /** Whether nothing can be heard in any part of it. */
 export async function isSilent(format: WavFormat, samples: Buffer): Promise<boolean> {
-  const { bytes, read } = readerOf(format.codec);
+  const { bytes, read } = sampleReader(format.codec);
   const part_bytes = Math.ceil(format.frames_per_second / SILENT_PARTS_PER_SECOND) * format.frame_bytes;
   for (let from = 0; from < samples.length; from += part_bytes) {
     if (from % (SILENT_PARTS_PER_SECOND * part_bytes) === 0) await new Promise(setImmediate);
@@ -75,7 +75,8 @@ function divisorOf(a: number, b: number): number {
   return b === 0 ? a : divisorOf(b, a % b);
 }
 
-function readerOf(codec: string): { bytes: number; read: ReadSample } {
+/** Reads one sample of plain samples of a codec. */
+export function sampleReader(codec: string): { bytes: number; read: ReadSample } {
   const reader = READ[codec];
   if (reader === undefined) throw new Error(`${codec} is not the name of plain samples`);
   return reader;

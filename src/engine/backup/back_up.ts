@@ -19,7 +19,7 @@ const REDIS_TRIES_MAX = 5;
 const REDIS_FOLDER = join('redis', 'appendonlydir');
 const REDIS_MANIFEST = 'appendonly.aof.manifest';
 /** Beside the data: locks, sockets, Redis' own log and process id, and what was being written. */
-const LEFT_OUT = /^(lock\.[^/]*(\/|$)|redis\/|keys\/|blobs\/)|(^|\/)\.[^/]*\.tmp$/;
+const LEFT_OUT = /^((models\/)?lock\.[^/]*(\/|$)|models\/\.|redis\/|keys\/|blobs\/)|(^|\/)\.[^/]*\.tmp$/;
 
 /**
  * Copies a data folder, whether its server runs or not. Redis goes first, then what it speaks of: what the copy of

@@ -19,6 +19,14 @@ export function audioKey(stream_id: string, { place, size_bytes }: { place: stri
   return `${streamFolder(stream_id)}/${place}${place.includes('@') ? `-${size_bytes}` : ''}`;
 }
 
+/** The name of what is drawn of a stream's audio, beside the audio in its folder. */
+export const WAVEFORM_NAME = 'waveform';
+
+/** The key of a stream's waveform. */
+export function waveformKey(stream_id: string): string {
+  return `${streamFolder(stream_id)}/${WAVEFORM_NAME}`;
+}
+
 /** The bytes of one chunk among others: `offset` is that of its record in the container. */
 export type PlacedBytes = { stream_id: string; container: string; offset: number; size_bytes: number };
 

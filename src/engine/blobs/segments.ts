@@ -16,7 +16,7 @@ import { newContainer, type PlacedBytes } from './blob_keys.js';
 import type { AppendedClaims } from './blob_store.js';
 import type { DirectorySync } from './directory_sync.js';
 import { type Disk, writeAll } from './disk.js';
-import { nullIfAbsent } from './file_errors.js';
+import { codeOf, nullIfAbsent } from './file_errors.js';
 import { InTurn } from './in_turn.js';
 import { type ChunkBytes, decodeHeader, encodeHeader, encodeRecords, RECORD_HEADER_BYTES } from './segment_record.js';
 import {
@@ -366,8 +366,23 @@ export class Segments {
     this.#live.delete(container);
   }
 
-  /** Rewrites a segment with few live bytes: with holes that take no disk space, so that every place stays valid. */
+  /** One process at a time: what another erases in the file that it has written would be lost with that file. */
   async #writeAnew(container: string): Promise<void> {
+    const lock = await this.#deps.openNew(`.${container}-anew.tmp`).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+      return null; // somebody else does, and this process looks again when something goes
+    });
+    if (lock === null) return;
+    try {
+      await this.#writeAnewAlone(container);
+    } finally {
+      await closeFile(lock.fd);
+      await unlinkFile(lock.path).catch(nullIfAbsent);
+    }
+  }
+
+  /** Rewrites a segment with few live bytes: with holes that take no disk space, so that every place stays valid. */
+  async #writeAnewAlone(container: string): Promise<void> {
     const { disk, directory, directory_sync, openNew } = this.#deps;
     await this.#leave(container);
     const file = this.#pathOf(container);

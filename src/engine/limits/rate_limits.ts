@@ -14,6 +14,7 @@ export type RateName =
   | 'native_steps'
   | 'registrations'
   | 'claims'
+  | 'links_opened'
   | 'wrong_pairing_codes';
 
 /**

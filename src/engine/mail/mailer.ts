@@ -9,6 +9,8 @@ export interface Mail {
   text: string;
   /** The sign-in code in the text, for a mailer that shows it to whoever runs the server. */
   code?: string;
+  /** The address that ends mails of this kind: by a page, and at once by a POST (RFC 8058). */
+  unsubscribe_url?: string;
 }
 
 export interface Mailer {
@@ -46,11 +48,14 @@ const SUBJECT_CHARS_MAX = 200;
 const TEXT_CHARS_MAX = 65_536;
 /** Narrower than RFC 5322: whatever could end a header or make two addresses of one is refused, not quoted. */
 const ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u;
+const UNSUBSCRIBE_URL = /^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,900}$/;
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 
 /** Throws MailFailed (`mail`) unless the mail has one address, a one-line subject and a text of at most 64 Ki characters. */
 export function checkMail(mail: Mail): void {
   if (mail.to.length > ADDRESS_CHARS_MAX || !ADDRESS.test(mail.to)) throw new MailFailed('mail', 'address');
   if (mail.subject.length > SUBJECT_CHARS_MAX || !ONE_LINE.test(mail.subject)) throw new MailFailed('mail', 'subject');
+  const { unsubscribe_url } = mail;
+  if (unsubscribe_url !== undefined && !UNSUBSCRIBE_URL.test(unsubscribe_url)) throw new MailFailed('mail', 'address');
   if (mail.text.length > TEXT_CHARS_MAX || mail.text.includes('\0')) throw new MailFailed('mail', 'text');
 }

@@ -10,6 +10,12 @@ export function messageOf(mail: Mail, mail_from: string) {
     // Readable as it is, also in a file: never base64.
     textEncoding: 'quoted-printable' as const,
     // Keeps holiday replies and the like away.
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribing(mail) },
   };
+}
+
+/** RFC 2369 and RFC 8058: mail programs show a button that ends such mails. */
+function unsubscribing({ unsubscribe_url }: Mail): Record<string, string> {
+  if (unsubscribe_url === undefined) return {};
+  return { 'List-Unsubscribe': `<${unsubscribe_url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }

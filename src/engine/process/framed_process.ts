@@ -90,6 +90,11 @@ export class FramedProcess<Request extends object, Answer extends { kind: string
     return this.#running?.child.pid ?? null;
   }
 
+  /** The memory that it takes, in bytes; null while it does not run, and where the system does not say. */
+  async memory(): Promise<number | null> {
+    return this.#running === null ? null : (await memoryOf(this.#running.child)) || null;
+  }
+
   /** Throws ProcessFailed, and NoPlace. */
   async ask(
     asked: Pick<ProcessCall<Request>, 'request'> & Partial<ProcessCall<Request>>,

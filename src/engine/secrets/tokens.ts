@@ -17,6 +17,8 @@ const PREFIXES = {
   browser_session: 'spb_',
   sign_in_form: 'spf_',
   account_form: 'spa_',
+  share_link: 'spl_',
+  unsubscribe: 'spu_',
 } as const;
 export type DerivedTokenKind = keyof typeof PREFIXES;
 const SEED_BYTES = 16;
@@ -27,6 +29,7 @@ const DERIVED_BYTES = 16 + 4 + MAC_BYTES;
 const KEPT = {
   claim: { prefix: 'spc_', secret_bytes: 16 },
   personal_access_token: { prefix: 'svc_pat_', secret_bytes: 24 },
+  calendar: { prefix: 'spk_', secret_bytes: 24 },
 } as const;
 export type KeptSecretKind = keyof typeof KEPT;
 /** The prefix of every personal access token. Rule B-001. */

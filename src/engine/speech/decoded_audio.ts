@@ -1,11 +1,9 @@
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../domain/limits.js';
 import { decoderInput } from '../audio/decoder_input.js';
 import type { BlobStore } from '../blobs/blob_store.js';
+import { UnnamedFile } from '../blobs/unnamed_file.js';
 import { ProcessFailed } from '../process/framed_process.js';
-import { randomBytes } from '../random/random.js';
 import type { AudioDecoders } from './audio_decoders.js';
 import type { CallOptions } from './speech_process.js';
 
@@ -162,7 +160,7 @@ export class DecodedAudio {
 class DecodedFile {
   readonly #stopping = new AbortController();
   readonly #waiting = new Set<() => void>();
-  #file: FileHandle | null = null;
+  #file: UnnamedFile | null = null;
   #users = 0;
   #goes_on = false;
   #is_dropped = false;
@@ -198,13 +196,11 @@ class DecodedFile {
   }
 
   async open(folder: string): Promise<void> {
-    const path = join(folder, `.decoded-${Buffer.from(randomBytes(8)).toString('hex')}`);
-    this.#file = await open(path, 'wx+', 0o600);
-    await unlink(path);
+    this.#file = await UnnamedFile.open(folder);
   }
 
   async write(piece: Buffer, at: number): Promise<void> {
-    await this.#file?.write(piece, 0, piece.length, at * 2);
+    await this.#file?.write(piece, at * 2);
     this.samples = Math.max(this.samples, at + piece.length / 2);
     this.#wake();
   }
@@ -237,14 +233,8 @@ class DecodedFile {
     }
   }
 
-  async *read(from: number, to: number): AsyncGenerator<Buffer> {
-    const file = this.#file as FileHandle;
-    for (let at = from; at < to; ) {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(PIECE_BYTES, to - at)), 0, undefined, at);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-      at += bytesRead;
-    }
+  read(from: number, to: number): AsyncGenerator<Buffer> {
+    return (this.#file as UnnamedFile).read(from, to);
   }
 
   #wake(): void {

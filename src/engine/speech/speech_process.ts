@@ -24,20 +24,25 @@ type SpeechAnswer =
   | { kind: 'measured'; length_s: number };
 export type ProcessAnswer = SpeechAnswer | CommonAnswer;
 
-/** `model_folder`: null for a process that only decodes. */
-type SpeechProcessOptions = ProcessBounds & { model_folder: string | null };
+/** `model_folder`: null for a process that only decodes. `speakers_folder`: of models of voices beside that one. */
+type SpeechProcessOptions = ProcessBounds & { model_folder: string | null; speakers_folder?: string | null };
+
+/** The first argument of the process, as JSON. */
+export type ModelFolders = [model: string | null, speakers: string | null];
 
 /** `owner`: the account whose audio it is. */
 export type CallOptions = Pick<ProcessCallOptions, 'owner' | 'signal'>;
 type OnPiece = (bytes: Buffer) => Promise<void>;
 
-const PROGRAM = fileURLToPath(new URL('./speech_process_main.js', import.meta.url));
+/** It lies beside the server, and not in packages of the command line alone. */
+export const SPEECH_PROGRAM = fileURLToPath(new URL('./speech_process_main.js', import.meta.url));
 
 export class SpeechProcess {
   readonly #process: FramedProcess<ProcessRequest, SpeechAnswer>;
 
-  constructor({ model_folder, ...bounds }: SpeechProcessOptions) {
-    this.#process = new FramedProcess({ ...bounds, name: 'speech', program: PROGRAM, folder: model_folder ?? '' });
+  constructor({ model_folder, speakers_folder = null, ...bounds }: SpeechProcessOptions) {
+    const folder = JSON.stringify([model_folder, speakers_folder] satisfies ModelFolders);
+    this.#process = new FramedProcess({ ...bounds, name: 'speech', program: SPEECH_PROGRAM, folder });
   }
 
   get pool(): SharedPool {
@@ -47,6 +52,11 @@ export class SpeechProcess {
   /** Its id while it runs. */
   get pid(): number | null {
     return this.#process.pid;
+  }
+
+  /** The memory that it takes, in bytes; null while it does not run, and where the system does not say. */
+  async memory(): Promise<number | null> {
+    return this.#process.memory();
   }
 
   /** Loads the runtime, without the model. Throws ProcessFailed, whose message says why that is not possible. */

@@ -2,17 +2,18 @@ import { audioLength, monoPieces, NotDecoded } from '../audio/decode_audio.js';
 import { writeFrame } from '../process/frames.js';
 import { serveRequests } from '../process/served_requests.js';
 import { speechModelOf, VOICE_MODEL } from './speech_model.js';
-import type { ProcessAnswer, ProcessRequest } from './speech_process.js';
+import type { ModelFolders, ProcessAnswer, ProcessRequest } from './speech_process.js';
 import { SpeechRecognizer } from './speech_recognizer.js';
 import { SPEECH_RATE } from './utterances.js';
 
 /*
- * The process that decodes audio and recognizes speech, one request at a time. It gets the model's folder and
+ * The process that decodes audio and recognizes speech, one request at a time. It gets the folders of models and
  * its priority as arguments, and ends when its input does. A crash here is one failed request.
  */
 
 const PIECE_SAMPLES = 256 * 1024;
-const [, , model_folder = '', priority = '0'] = process.argv;
+const [, , folders = '[null,null]', priority = '0'] = process.argv;
+const [model_folder, speakers_folder] = JSON.parse(folders) as ModelFolders;
 
 /** Throws with a reason for operators. */
 async function loadSherpa(): Promise<typeof import('sherpa-onnx-node')> {
@@ -36,7 +37,7 @@ class Recognizing {
 }
 
 async function openRecognizer(): Promise<SpeechRecognizer> {
-  const model = speechModelOf(model_folder);
+  const model = speechModelOf(model_folder ?? '', speakers_folder);
   if (model === null) throw new Error(`${model_folder} holds no known speech model`);
   return new SpeechRecognizer(await loadSherpa(), model, VOICE_MODEL);
 }

@@ -55,7 +55,7 @@ export class SpeechRecognizer {
       ? wholeUtterancesOf(this.#detector, samples)
       : { utterances: utterancesOf(this.#detector, samples), until: null };
     const heard: Recognized = {
-      language: this.#model.languages?.[0] ?? null,
+      language: onlyLanguage(this.#model),
       segments: [],
       not_understood: [],
       whole_until_s: until === null ? null : until / SPEECH_RATE,
@@ -94,6 +94,10 @@ export class SpeechRecognizer {
     this.#recognizer.setConfig(configOf(this.#model, language));
     this.#language = language;
   }
+}
+
+function onlyLanguage({ languages }: SpeechModel): string | null {
+  return languages?.length === 1 ? (languages[0] as string) : null;
 }
 
 function configOf({ config, language_in }: SpeechModel, tag: string | null): OfflineRecognizerConfig {

@@ -22,6 +22,7 @@ const OWNED: ReadonlySet<string> = new Set([
   'grant',
   'library',
   'personal_access_token',
+  'share_link',
   'source',
 ]);
 

@@ -44,6 +44,8 @@ type ErasureWorkerDeps = DueMembersDeps & {
   log: Pick<Logger, 'info' | 'error'>;
   /** Removes from Redis's files what Redis has deleted in memory; false if it was stopped first. */
   rewriteDisk: (stopped: () => boolean) => Promise<boolean>;
+  /** Goes on with the deletion of a part of a recording. */
+  deletePart: (job: Extract<ErasureJob, { job: 'delete_part' }>) => Promise<void>;
 };
 
 /** An erasure that is in progress, for operators. */
@@ -123,6 +125,9 @@ export class ErasureWorker {
         return this.#erase(job.account_id);
       case 'erase_stream':
         await this.#eraseStream(job);
+        return true;
+      case 'delete_part':
+        await this.#deps.deletePart(job);
         return true;
       case 'forget_voices':
         return this.#repeat(() => this.#deps.actors.contacts(job.account_id).forget_voices(job));

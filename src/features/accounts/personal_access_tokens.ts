@@ -3,10 +3,11 @@ import { isLiving } from '../../../actors/accounts/account_tokens.js';
 import type { PersonalAccessToken } from '../../../actors/accounts/personal_access_token.js';
 import { type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
-import { id, moment, momentOrNull, permission } from '../../access/response_schemas.js';
+import { id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
-import type { Permission } from '../../domain/permissions.js';
+import { PERMISSIONS } from '../../domain/permissions.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
+import { type TokenPermission, TRANSCRIBES, WORKSPACE_SCOPES } from '../../domain/scopes.js';
 import { randomId } from '../../engine/random/random.js';
 import { makeSecret } from '../../engine/secrets/tokens.js';
 import type { FeatureServices } from '../services.js';
@@ -21,11 +22,17 @@ const PAST = refuse('BAD_REQUEST', 'expires_at: must be in the future.', {
   details: [{ path: 'expires_at', message: 'must be in the future' }],
 });
 
+/** The names that a token may list, in their order. */
+export const TOKEN_PERMISSIONS: readonly TokenPermission[] = [
+  ...PERMISSIONS.filter((permission) => !WORKSPACE_SCOPES.includes(permission)),
+  TRANSCRIBES,
+];
+
 export const tokenShape = z
   .strictObject({
     id,
     name: z.string(),
-    permissions: z.array(permission).describe('What it may do, as far as the account still can.'),
+    permissions: z.array(z.enum(TOKEN_PERMISSIONS)).describe('What it may do, as far as the account still can.'),
     last_four: z.string().describe("The value's last four characters."),
     created_at: moment,
     expires_at: moment.nullable().describe('Null for one that lives until it is revoked.'),
@@ -44,11 +51,12 @@ type TokenView = z.infer<typeof tokenShape>;
 export async function createToken(
   { actors, clock, keys }: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
-  { name, permissions, expires_at }: { name: string; permissions: Permission[]; expires_at: string | null },
+  { name, permissions, expires_at }: { name: string; permissions: TokenPermission[]; expires_at: string | null },
 ): Promise<z.infer<typeof createdTokenShape>> {
   const expires_at_ms = expires_at === null ? null : Date.parse(expires_at);
   if (expires_at_ms !== null && expires_at_ms <= clock.now()) throw new Refused(PAST);
-  const missing = permissions.filter((permission) => !who.permissions.includes(permission));
+  const held: readonly TokenPermission[] = [...who.permissions, ...(who.transcribes ? ([TRANSCRIBES] as const) : [])];
+  const missing = permissions.filter((permission) => !held.includes(permission));
   if (missing.length > 0) throw new Refused(refuse('FORBIDDEN', `You do not hold ${missing.join(', ')} yourself.`));
   const token_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
   const { text, secret_hash } = makeSecret(keys, 'personal_access_token', token_id);

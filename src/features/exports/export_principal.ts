@@ -1,6 +1,6 @@
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { Export } from '../../../actors/accounts/exports_state.js';
-import type { Principal } from '../../access/principal.js';
+import { ownPrincipal, type Principal } from '../../access/principal.js';
 import { type Entitlement, isEnabled, type Layer, permissionsOf } from '../../domain/permissions.js';
 
 /** The principals that an export reads as. */
@@ -29,15 +29,5 @@ export function layersOf({ who }: ExportReaders, { audio }: Pick<Export, 'audio'
 }
 
 function principalOf(account: Account): Principal {
-  return {
-    kind: 'app_session',
-    credential_id: '',
-    client: null,
-    account_id: account.id,
-    account,
-    permissions: permissionsOf(account.entitlements),
-    recalls: false,
-    verified_at_ms: null,
-    fences: [],
-  };
+  return ownPrincipal(account, permissionsOf(account.entitlements));
 }

@@ -6,17 +6,20 @@ import { listFiles, READS_FILES } from '../accounts/files.js';
 import { listTokens } from '../accounts/personal_access_tokens.js';
 import { listDevices, MANAGES_DEVICES } from '../devices/devices.js';
 import { listDeviceSessions } from '../devices/recorder_sessions.js';
+import { calendarAddress } from '../due/calendar_address.js';
+import { dueMailSettings } from '../due/due_mail_settings.js';
 import { listPipelines } from '../insights/context/pipelines.js';
 import { listContextItems, listProfileRevisions, readProfile } from '../insights/context/profile.js';
 import { listConversationRevisions, listConversations } from '../insights/reading/conversations.js';
 import { listMemories, listMemoryRevisions } from '../insights/reading/memories.js';
 import { listFeedback, listSuggestionRevisions, listSuggestions } from '../insights/reading/suggestions.js';
+import { listLinks } from '../links/share_links.js';
 import { listConnections } from '../oauth/connections.js';
 import { listChunks } from '../recordings/chunks.js';
 import { listSignals, READS_SIGNALS, type SignalView } from '../recordings/signals.js';
 import { listSources } from '../recordings/sources.js';
 import { READS_STREAMS } from '../recordings/stream_access.js';
-import { listStreams } from '../recordings/streams.js';
+import { listTaggedStreams } from '../recordings/stream_tags.js';
 import { recallSettings } from '../search/questions/recall_settings.js';
 import type { FeatureServices } from '../services.js';
 import { listContacts } from '../transcripts/contacts.js';
@@ -101,6 +104,7 @@ export const RESOURCES: readonly Resource[] = [
   },
   { name: 'connections', path: '/me/connections', permission: ACCOUNT, list: listed(listConnections) },
   { name: 'tokens', path: '/me/tokens', permission: ACCOUNT, list: listed(listTokens) },
+  { name: 'links', path: '/me/links', permission: ACCOUNT, list: listed(listLinks), secret: ['url'] },
   { name: 'endpoints', path: '/endpoints', permission: ['endpoints:manage'], list: listEndpoints },
   { name: 'devices', path: '/devices', permission: MANAGES_DEVICES, list: listed(listDevices) },
   {
@@ -111,7 +115,7 @@ export const RESOURCES: readonly Resource[] = [
     secret: ['join_code'],
   },
   { name: 'sources', path: '/sources', permission: READS_STREAMS, list: listed(listSources) },
-  { name: 'streams', path: '/audio/streams', permission: READS_STREAMS, list: listed(listStreams) },
+  { name: 'streams', path: '/audio/streams', permission: READS_STREAMS, list: listed(listTaggedStreams) },
   {
     name: 'chunks',
     path: '/audio/streams/:id/chunks',
@@ -165,6 +169,18 @@ export const RESOURCES: readonly Resource[] = [
     permission: SUGGESTIONS,
     of: { name: 'suggestions', as: 'suggestion_id', where: has_feedback },
     list: listed(listFeedback),
+  },
+  {
+    name: 'calendar_address',
+    path: '/me/calendar',
+    permission: ACCOUNT,
+    read: async (_, who) => calendarAddress(who),
+  },
+  {
+    name: 'due_mail',
+    path: '/me/due-mail',
+    permission: ACCOUNT,
+    read: async (_, who) => dueMailSettings(who),
   },
   {
     name: 'recall_settings',
@@ -223,10 +239,13 @@ export const LEFT_OUT: readonly { path: string; why: string }[] = [
     path: '/audio/streams/:id/summary',
     why: 'It is made of conversations and suggestions, which are here.',
   },
+  { path: '/audio/streams/:id/related', why: 'It is made of turns, which are here.' },
+  { path: '/contacts/:id/spoken', why: 'It is counted in turns, which are here.' },
   { path: '/days/:date', why: 'It is made of recordings and suggestions, which are here.' },
   { path: '/audio/streams/:id/live', why: 'It is made of turns, which are here; nothing keeps its preliminary lines.' },
   { path: '/audio/streams/:id/transcript/text', why: 'It is made of turns, which are here.' },
   { path: '/audio/streams/:id/content', why: 'It is made of chunks, which are here where audio was asked for.' },
+  { path: '/audio/streams/:id/waveform', why: 'It is made of chunks as well.' },
   { path: '/audio/imports', why: 'What was imported are recordings, which are here.' },
   { path: '/debug/streams/:id/runs', why: 'How the server works is no data of the account.' },
   { path: '/search', why: 'It finds what is here.' },

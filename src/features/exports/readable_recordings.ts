@@ -14,7 +14,12 @@ import type { TurnView } from '../transcripts/turn_shape.js';
 /** Characters of a title in the name of a file: with four bytes each, a name stays below the 255 bytes of file systems. */
 const TITLE_IN_NAME_MAX = 50;
 
-export type RecordingHead = TranscriptHead & { stream_id: string; began_at_ms: number };
+export type RecordingHead = TranscriptHead & {
+  stream_id: string;
+  began_at_ms: number;
+  starred: boolean;
+  tags: readonly string[];
+};
 
 /** A recording in the list. `transcript`: the path of its text; null if nothing was said. */
 export type ListedRecording = RecordingHead & { transcript: string | null };
@@ -30,6 +35,8 @@ export async function recordingHead(
   return {
     stream_id: stream.id,
     began_at_ms: Date.parse(captured_at),
+    starred: stream.starred ?? false,
+    tags: stream.tags ?? [],
     ...transcriptHead({ title: title ?? suggested, captured_at, end_ms }, clock),
   };
 }
@@ -113,9 +120,13 @@ export function* recordingsPage(
   yield `${day === null ? '' : '</ul>\n'}</main>\n</body>\n</html>\n`;
 }
 
-function recordingRow({ title, time, length, transcript }: ListedRecording, audio: readonly string[]): string {
+function recordingRow(
+  { title, time, length, transcript, starred, tags }: ListedRecording,
+  audio: readonly string[],
+): string {
   const name = transcript === null ? inHtml(title) : linkTo(transcript, title);
-  const facts = [time, ...(length === null ? [] : [length]), ...(transcript === null ? ['nothing was said'] : [])];
+  const said = transcript === null ? ['nothing was said'] : [];
+  const facts = [time, ...(length === null ? [] : [length]), ...said, ...(starred ? ['starred'] : []), ...tags];
   const pieces = audio.map((path, index) => linkTo(path, `Piece ${index + 1}`)).join(' ');
   const listen = audio.length === 0 ? '' : `\n<details><summary>Audio</summary>${pieces}</details>`;
   return `<li><p>${name}</p>\n<p class="facts">${facts.map(inHtml).join(' · ')}</p>${listen}</li>\n`;

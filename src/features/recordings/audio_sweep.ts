@@ -3,7 +3,7 @@ import { type Chunk, isStored, type Stream } from '../../../actors/recordings/st
 import { isId, PARTITIONS, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
-import { audioKey, partitionFolder, placedBytes, streamFolder } from '../../engine/blobs/blob_keys.js';
+import { audioKey, partitionFolder, placedBytes, streamFolder, WAVEFORM_NAME } from '../../engine/blobs/blob_keys.js';
 import type { AppendedBytes, BlobStore } from '../../engine/blobs/blob_store.js';
 import type { DueMembersDeps } from '../../engine/jobs/due_members.js';
 import { DueWorker } from '../../engine/jobs/due_worker.js';
@@ -171,6 +171,7 @@ export class AudioSweep {
       const key = audioKey(stream_id, { ...chunk, place: chunk.place });
       const name = placedBytes(key)?.container ?? chunk.place;
       unclaimed.delete(name);
+      if (isStored(chunk)) unclaimed.delete(WAVEFORM_NAME);
       if (isStored(chunk) && !present.has(name) && !(await blobs.has(key))) missing.push(chunk.chunk_id);
     }
     if (this.worker.is_stopping) return;

@@ -55,7 +55,7 @@ export const announcedShape = z.strictObject({
 export const chunkStatus = z
   .enum(['awaiting_upload', 'stored', 'processing', 'processed', 'failed', 'expired'])
   .describe(
-    'From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer.',
+    'From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer or their owner deleted them.',
   );
 
 export const chunkFailure = z
@@ -86,7 +86,7 @@ export const uploadShape = z
     source_chunk_ref: id.describe("The uploader's own name for it."),
     status: z
       .enum(['awaiting_upload', 'stored', 'expired'])
-      .describe('stored: its bytes are on disk. expired: they were, and the workspace does not keep them any longer.'),
+      .describe('stored: its bytes are on disk. expired: they were, and are not kept any longer.'),
     size_bytes: count.describe('How many bytes came.'),
     sha256: z.string().describe('Of those bytes, in hexadecimal.'),
   })
@@ -158,7 +158,7 @@ export async function uploadChunk(
   if (chunk.status === 'expired' && !is_known)
     throw new Refused(refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.'));
   const upload_started_at_ms = services.clock.now();
-  const { size_bytes, sha256 } = chunk;
+  const { size_bytes, sha256 } = chunk.announced ?? chunk;
   const owner = { stream_id: stream.id, ...chunk };
   const taken = await takeBody({
     size_bytes,
@@ -189,7 +189,9 @@ export async function uploadChunk(
   return uploadView(stored);
 }
 
-function uploadView({ chunk_id, source_chunk_ref, status, size_bytes, sha256: hash }: Chunk): UploadView {
+function uploadView(chunk: Chunk): UploadView {
+  const { chunk_id, source_chunk_ref, status } = chunk;
+  const { size_bytes, sha256: hash } = chunk.announced ?? chunk;
   return { chunk_id, source_chunk_ref, status, size_bytes, sha256: hash };
 }
 

@@ -4,9 +4,12 @@ import { isOpen } from '../../../actors/accounts/account_state.js';
 import { began } from '../../../actors/recordings/imports.js';
 import { type ClaimedImport, IMPORTS_INDEX, type MeasuredAudio } from '../../../actors/recordings/imports_state.js';
 import { chunkId } from '../../domain/ids.js';
+import { languageTag } from '../../domain/language_tag.js';
 import { durationInWords } from '../../domain/limit_text.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, orRefused, unreachable } from '../../domain/refusals.js';
+import { fitsPages, type TranscriptFile } from '../../domain/transcript_files/transcript_file.js';
+import { isTranscriptName, TRANSCRIPT_BYTES_MAX } from '../../domain/transcript_files/transcript_names.js';
 import { audioFileKind, KIND_BYTES, undecodedName, undecodedTrack } from '../../engine/audio/audio_file.js';
 import { decoderInput } from '../../engine/audio/decoder_input.js';
 import { boxesOf } from '../../engine/audio/mp4_order.js';
@@ -29,7 +32,10 @@ import { type Fence, isRetryable } from '../../engine/store/store.js';
 import type { Clock } from '../../engine/time/clock.js';
 import type { ChunkProcessing } from './chunk_processing.js';
 import { intend, uploadChunk } from './chunk_upload.js';
+import { bringText } from './imported_text.js';
 import { askRecordingEvents } from './stream_access.js';
+import { readTranscript } from './transcript_reader.js';
+import { ownerStatus, recordedInto } from './workspace_status.js';
 
 const IMPORTS_AT_ONCE = 8; // ours: of one process and as many accounts; it decodes one file at a time
 
@@ -38,12 +44,17 @@ const EVERY_MS = 15_000;
 const DAY_MS = 24 * 3_600_000;
 /** The only chunk of an imported recording. */
 const CHUNK_NUMBER = 1;
+/** The codec of a file that is a transcript; its container is the form. */
+const TEXT = 'text';
+const TEXT_LAYERS = ['transcripts.access'] as const;
 
 type ImportMakerDeps = Omit<DueMembersDeps, 'log'> & {
   actors: Actors;
   blobs: BlobStore;
   clock: Clock;
   processing: ChunkProcessing;
+  /** Whether somebody looks into what is said. */
+  insights: boolean;
   decoders: Pick<AudioDecoders, 'measure'>;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'warn'>;
@@ -177,6 +188,7 @@ class ImportMaker {
     }
     if (hash.digest('hex') !== item.sha256)
       throw new ImportFailed('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
+    if (isTranscriptName(item.name)) return this.#measureText(account_id, item, signal);
     const head = await read(0, KIND_BYTES);
     const kind = audioFileKind(head);
     const length_s_max = LIMITS.import_length_ms_max / 1_000 + 1;
@@ -206,17 +218,60 @@ class ImportMaker {
     return { length_ms: Math.max(1, length_ms), ...kind, ...(recorded !== null && { recorded }) };
   }
 
+  async #measureText(account_id: string, item: ClaimedImport, signal: AbortSignal): Promise<MeasuredAudio> {
+    const { form, length_ms, recorded_ms } = await this.#readText(account_id, item, signal);
+    const is_known = recorded_ms !== null && recorded_ms > 0 && recorded_ms <= item.created_at_ms + DAY_MS;
+    const recorded = is_known ? { recorded: { captured_at: new Date(recorded_ms).toISOString() } } : {};
+    return { length_ms, codec: TEXT, container: form, ...recorded };
+  }
+
+  async #readText(account_id: string, item: ClaimedImport, signal: AbortSignal): Promise<TranscriptFile> {
+    const bad = (why: string) => new ImportFailed('TRANSCRIPT_UNREADABLE', `The transcript ${why}.`);
+    if (item.size_bytes > TRANSCRIPT_BYTES_MAX) throw bad(`has more than ${TRANSCRIPT_BYTES_MAX / 1024 / 1024} MiB`);
+    const pieces: Buffer[] = [];
+    for await (const piece of this.#bytesOf(account_id, item)) pieces.push(piece);
+    const found = await readTranscript(Buffer.concat(pieces), signal);
+    if (!found.ok) throw bad(found.why);
+    if (!fitsPages(found.file)) throw bad(`has more than ${LIMITS.page_turns_max} lines in ten minutes`);
+    return found.file;
+  }
+
+  /** Publishes the lines of a transcript as the turns of its recording. */
+  async #bring(
+    { account_id, item, signal }: HeldFile,
+    { workspace_id, captured_at }: { workspace_id: string; captured_at: string },
+  ): Promise<void> {
+    const { source_id, stage } = item;
+    const file = await this.#readText(account_id, item, signal);
+    const owner = await ownerStatus(this.#deps, { account_id, workspace_id }, TEXT_LAYERS);
+    if (owner.status !== 'open') throw new NotNow('transcripts are off for the account');
+    const { stream_id: id } = stage;
+    await bringText(
+      this.#deps,
+      {
+        account_id,
+        stream: { id, workspace_id, source_id, captured_at_ms: Date.parse(captured_at) },
+        insights: this.#deps.insights,
+        fences: [owner.fence, { fence: 'open', id: source_id }, { fence: 'open', id }],
+      },
+      { ...file, language: languageTag(file.language ?? undefined) ?? null },
+    );
+  }
+
   /** Stores the file as a recording; each step that was done before changes nothing. */
-  async #record({ account_id, item }: HeldFile, measured: MeasuredAudio): Promise<void> {
+  async #record(file: HeldFile, measured: MeasuredAudio): Promise<void> {
+    const { account_id, item } = file;
     const { actors } = this.#deps;
     const { source_id, size_bytes, sha256, stage } = item;
     const { stream_id } = stage;
     const { length_ms, codec, container } = measured;
     const { captured_at, utc_offset_min } = began({ ...item, stage: { ...stage, measured } }, length_ms);
-    const { workspace_id, fences } = await this.#owner(account_id);
+    const { workspace_id, fences } = await this.#owner(account_id, item);
     const registered = {
       ...{ account_id, workspace_id, source_id, recorder: null, title: titleOf(item.name), end_ms: null },
       imported: true,
+      // Its text comes with it.
+      transcribed: codec === TEXT,
       captured_at,
       ...(utc_offset_min !== undefined && { utc_offset_min }),
     };
@@ -229,10 +284,13 @@ class ImportMaker {
       await askRecordingEvents({ actors }, place, (stream, silence, holds) =>
         stream.register({ ...registered, ...silence }, holds),
       );
-      const { chunk } = await intend({ actors }, { stream_id, intent, fences });
-      if (chunk.chunk_id !== chunkId(stream_id, CHUNK_NUMBER)) throw new Error('an import has more than one chunk');
-      const uploadable = { chunk, stream: { id: stream_id }, number: CHUNK_NUMBER, fences, is_decoded: true };
-      await uploadChunk(this.#deps, uploadable, this.#takeFile(account_id, item));
+      if (codec === TEXT) await this.#bring(file, { workspace_id, captured_at });
+      else {
+        const { chunk } = await intend({ actors }, { stream_id, intent, fences });
+        if (chunk.chunk_id !== chunkId(stream_id, CHUNK_NUMBER)) throw new Error('an import has more than one chunk');
+        const uploadable = { chunk, stream: { id: stream_id }, number: CHUNK_NUMBER, fences, is_decoded: true };
+        await uploadChunk(this.#deps, uploadable, this.#takeFile(account_id, item));
+      }
       await askRecordingEvents({ actors }, place, (stream, silence, holds) =>
         stream.end({ end_ms: length_ms, ...silence }, holds),
       );
@@ -270,14 +328,18 @@ class ImportMaker {
   }
 
   /**
-   * The workspace of an account's recordings while the account is open. The import of a deleted account continues after
-   * its restoration.
+   * The workspace of the recording while the account is open: the private one where the account belongs no more to the
+   * one that was wanted. The import of a deleted account continues after its restoration.
    */
-  async #owner(account_id: string): Promise<{ workspace_id: string; fences: Fence[] }> {
+  async #owner(
+    account_id: string,
+    { workspace_id: wanted }: ClaimedImport,
+  ): Promise<{ workspace_id: string; fences: Fence[] }> {
     const account = await orNull(this.#deps.actors.account(account_id).view(), 'UNAUTHORIZED');
     if (account === null || !isOpen(account)) throw new NotNow('the account is deleted');
     const fence = { fence: 'epoch' as const, account_id, epoch: 'account', value: account.epochs.account };
-    return { workspace_id: account.private_workspace.id, fences: [fence] };
+    const into = await orNull(recordedInto(this.#deps, account, wanted), 'NOT_FOUND', 'WORKSPACE_SHARING_REQUIRED');
+    return { workspace_id: into ?? account.private_workspace.id, fences: [fence] };
   }
 }
 

@@ -15,6 +15,7 @@ import type { DueWorker } from '../../engine/jobs/due_worker.js';
 import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 import { ownSource } from './sources.js';
+import { recordedInto } from './workspace_status.js';
 
 /** Audio files that become recordings: announced, uploaded in pieces, listed and cancelled. Rules K-150 to K-157. */
 
@@ -36,10 +37,10 @@ export const importShape = z
       .nullable()
       .describe('When its recording began: as it was announced, or, once it is done, as it was found; null before.'),
     captured_at_by: z
-      .enum(['caller', 'metadata', 'file_time', 'announcement'])
+      .enum(['caller', 'metadata', 'file_name', 'file_time', 'announcement'])
       .nullable()
       .describe(
-        'What says so. metadata: the file. file_time: file_modified_at, less the length. announcement: when it was announced, less the length. Null until that is known.',
+        'What says so. metadata: the file. file_name: its name. file_time: file_modified_at, less the length. announcement: when it was announced, less the length. Null until that is known.',
       ),
     source_id: id.describe('Where the recording comes from.'),
     received_bytes: count.describe('How many bytes have come: the next piece begins there.'),
@@ -51,7 +52,7 @@ export const importShape = z
         code: z
           .string()
           .describe(
-            'Why, for programs: CHECKSUM_MISMATCH, UNSUPPORTED_AUDIO, TOO_LONG, UPLOAD_EXPIRED, RECORDING_DELETED, DECODING_FAILED, GIVEN_UP.',
+            'Why, for programs: CHECKSUM_MISMATCH, UNSUPPORTED_AUDIO, TOO_LONG, TRANSCRIPT_UNREADABLE, UPLOAD_EXPIRED, RECORDING_DELETED, DECODING_FAILED, GIVEN_UP.',
           ),
         message: z.string().describe('The same for people.'),
       })
@@ -67,6 +68,7 @@ type NewImport = Pick<Import, 'import_ref' | 'name' | 'size_bytes' | 'sha256'> &
   captured_at?: z.infer<typeof capturedAt> | undefined;
   file_modified_at?: z.infer<typeof capturedAt> | undefined;
   source_id?: string | undefined;
+  workspace_id?: string | undefined;
 };
 
 /**
@@ -75,15 +77,16 @@ type NewImport = Pick<Import, 'import_ref' | 'name' | 'size_bytes' | 'sha256'> &
 export async function announceImport(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   who: Principal,
-  { captured_at, file_modified_at: file_time, source_id: named_source, ...announced }: NewImport,
+  { captured_at, file_modified_at: file_time, source_id: named_source, workspace_id: wanted, ...announced }: NewImport,
 ): Promise<ImportView> {
   const { actors, clock } = services;
   const { account_id, fences } = who;
   if (named_source !== undefined) await ownSource(services, { account_id, id: named_source });
+  const workspace_id = await recordedInto(services, who.account, wanted);
   const source_id = named_source ?? (await defaultSource(services, who));
   const import_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
   const time = captured_at ?? { captured_at: null };
-  const registered = { ...announced, ...time, ...(file_time && { file_time }), id: import_id, source_id };
+  const registered = { ...announced, ...time, ...(file_time && { file_time }), id: import_id, source_id, workspace_id };
   const found = await actors.imports(account_id).register(registered, fences);
   if (found.stage.status !== 'done') return importView(found);
   const stream = await orNull(actors.stream(found.stage.stream_id).view(), 'NOT_FOUND');

@@ -7,6 +7,7 @@ import {
   type Stream,
 } from '../../../actors/recordings/stream_state.js';
 import type { Principal } from '../../access/principal.js';
+import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { CONTENT_MISSING, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { playedType } from '../../engine/audio/audio_file.js';
@@ -51,7 +52,7 @@ const TOO_MANY_CHUNKS = refuse(
 
 export const AUDIO_EXPIRED = refuse('CONTENT_EXPIRED', 'The workspace does not keep this audio any longer.');
 
-type JoinedAudioServices = Pick<FeatureServices, 'actors' | 'blobs' | 'decoded'> & {
+export type JoinedAudioServices = Pick<FeatureServices, 'actors' | 'blobs' | 'decoded'> & {
   joined_files: JoinedFiles;
   lost_audio: MissingAudio;
 };
@@ -63,16 +64,29 @@ type Joined = {
   losses: number;
   missing_ms: number;
   overlap_ms: number;
+  /** Where the chunks lie on the timeline, in the order of the file. */
+  spans: readonly Interval[];
 };
 
 /** A file without chunks whose bytes were missing is made again after this time: the bytes may have been restored. */
 const KEPT_WITH_LOSS_MS = 60_000;
 
+/** Waveforms that are made at once: each reads and decodes all of a recording. */
+const WAVEFORMS: PoolBounds = {
+  places_max: 2,
+  share_max: 1,
+  waiting_max: 128,
+  waiting_share_max: 8,
+  wait_ms_max: 120_000,
+};
+
 /** The joined files of a server that were examined lately, or are being examined. */
 export class JoinedFiles {
   /** Places for examining the chunks of a recording. */
   readonly pool = new SharedPool('joins', JOINS);
-  /** By the stream, how much of it was stored, and how much of that has expired: what is stored stays as it is until then. */
+  /** Places for making waveforms. */
+  readonly waveforms = new SharedPool('waveforms', WAVEFORMS);
+  /** By the stream, how much of it was stored, and how much of that is removed or was silenced: what is stored stays as it is until then. */
   readonly known = new LRUCache<string, Joined>({
     maxSize: CHUNKS_KEPT_MAX,
     sizeCalculation: ({ chunks }) => chunks,
@@ -94,17 +108,17 @@ export async function joinedAudio(
   services: JoinedAudioServices,
   who: Principal,
   { stream_id, signal }: { stream_id: string; signal: AbortSignal },
-): Promise<JoinedContent & { file_name: string; missing_ms: number; overlap_ms: number }> {
+): Promise<JoinedContent & { file_name: string } & Pick<Joined, 'missing_ms' | 'overlap_ms' | 'spans'>> {
   const stream = await readableStream(services, who, stream_id);
   const { id, stored_chunks, stored_bytes, expired_chunks } = stream;
   if (stored_chunks === 0 && expired_chunks > 0) throw new Refused(AUDIO_EXPIRED);
-  const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;
+  const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks} ${stream.silenced_chunks ?? 0}`;
   const reader = { owner: who.account_id, signal };
   const { known } = services.joined_files;
   const kept = known.get(key);
   const is_sound = kept?.losses === services.lost_audio.lossesOf(id);
   const joined = kept !== undefined && is_sound ? kept : await joinOnce(services, { key, stream, reader });
-  const { file, chunks, lost, missing_ms, overlap_ms } = joined;
+  const { file, chunks, lost, missing_ms, overlap_ms, spans } = joined;
   return {
     size_bytes: file.size_bytes,
     etag: file.etag,
@@ -114,6 +128,7 @@ export async function joinedAudio(
     lost_chunks: lost,
     missing_ms,
     overlap_ms,
+    spans,
     // Bytes that were there before: the next request finds out which are.
     open: async (range) => bytesOf(file, range, reader).once('error', () => known.delete(key)),
   };
@@ -179,7 +194,8 @@ async function join(services: JoinedAudioServices, stream: Stream, reader: Audio
   if (lost !== undefined) await services.lost_audio.confirms(lost.chunk_id);
   if ('why' in file) throw new Refused(CONTENT_MISSING);
   const losses = services.lost_audio.lossesOf(stream.id);
-  return { file, chunks: joined.length, lost: chunks.length - joined.length, losses, ...fitOf(joined) };
+  const spans = joined.map(({ source_start_ms, source_end_ms }): Interval => [source_start_ms, source_end_ms]);
+  return { file, chunks: joined.length, lost: chunks.length - joined.length, losses, spans, ...fitOf(joined) };
 }
 
 /** A file for players: chunks unchanged if they can follow each other, decoded otherwise. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STREAMS, streamIndexOf } from '../../../actors/recordings/stream.js';
+import { type OwnersChange, STREAMS, streamIndexOf } from '../../../actors/recordings/stream.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.js';
 import { type Page, type PageQuery, type Position, pageOf } from '../../access/cursors.js';
@@ -17,6 +17,7 @@ import { askWorkspace } from '../workspaces/ask_workspace.js';
 import { ownSource } from './sources.js';
 import { askRecordingEvents, readableStream, type StreamChange, writableStream } from './stream_access.js';
 import { withTranscriptRevision } from './transcript_revision.js';
+import { recordedInto } from './workspace_status.js';
 
 /** Streams as accounts see them. Rule K-003; docs/choices.md, "Recordings". */
 
@@ -40,6 +41,16 @@ export const streamShape = z
     stored_chunks: count.describe('Of these, those whose bytes are here.'),
     stored_bytes: count.describe('Bytes of those.'),
     last_stored_at: moment.nullable().describe('When the last of them came; null where that is not known.'),
+    starred: z
+      .boolean()
+      .nullable()
+      .optional()
+      .describe('With `include=tags`: whether its owner has starred it; null to others than its owner.'),
+    tags: z
+      .array(z.string())
+      .nullable()
+      .optional()
+      .describe("Beside that: its owner's tags, as they were written; null to others than its owner."),
     title_suggested: z
       .string()
       .nullable()
@@ -52,6 +63,13 @@ export const streamShape = z
       .nullable()
       .optional()
       .describe('Beside that: the first sentence of the summary of that conversation, or else of what was said.'),
+    notes: z
+      .array(z.string())
+      .nullable()
+      .optional()
+      .describe(
+        'With `include=notes`: the texts of its first 50 signals of the type `note`, 200 characters of each; null without turns:read.',
+      ),
     speakers: z
       .array(
         z.strictObject({
@@ -128,18 +146,23 @@ export async function viewStream(
   return streamView(services, stream);
 }
 
-type NewStream = { source_id: string; captured_at: z.infer<typeof capturedAt>; title: string | null };
+type NewStream = {
+  source_id: string;
+  captured_at: z.infer<typeof capturedAt>;
+  title: string | null;
+  workspace_id?: string | undefined;
+};
 
 /** Registers a stream that an app records. Its source must exist, and still exist when the stream is committed. */
 export async function registerStream(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   { account, account_id, fences }: Principal,
-  { source_id, captured_at, title }: NewStream,
+  { source_id, captured_at, title, workspace_id: wanted }: NewStream,
 ): Promise<StreamView> {
   await ownSource(services, { account_id, id: source_id });
   const id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
   const open = [...fences, { fence: 'open' as const, id: source_id }];
-  const workspace_id = account.private_workspace.id;
+  const workspace_id = await recordedInto(services, account, wanted);
   const registered = { account_id, workspace_id, source_id, recorder: null, title, end_ms: null, silent: false };
   try {
     const stream = await services.actors.stream(id).register({ ...registered, ...captured_at }, open);
@@ -150,13 +173,13 @@ export async function registerStream(
   }
 }
 
-/** Changes or removes a stream's title. */
-export function retitleStream(
+/** Changes what a stream's owner says of it: its title, star and tags. */
+export function changeOwnStream(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
-  { id, title }: { id: string; title: string | null },
+  { id, ...change }: { id: string } & OwnersChange,
 ): Promise<StreamView> {
-  return changeStream(services, who, id, (stream, silence, fences) => stream.retitle({ title, ...silence }, fences));
+  return changeStream(services, who, id, (stream, silence, fences) => stream.change({ ...change, ...silence }, fences));
 }
 
 /** Records where a stream ends, at once or unless it continues within some seconds. CONFLICT if it ended elsewhere. */

@@ -1,10 +1,14 @@
-import { isOpen } from '../../../actors/accounts/account_state.js';
+import { type Account, isOpen } from '../../../actors/accounts/account_state.js';
 import { ownerOfPrivateWorkspace } from '../../domain/ids.js';
 import { isEnabled, type Layer } from '../../domain/permissions.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 
+const NOT_THEIRS = refuse('NOT_FOUND', 'workspace_id: you belong to no such workspace.', {
+  details: [{ path: 'workspace_id', message: 'must be a workspace that you belong to' }],
+});
+const NO_SHARING = refuse('WORKSPACE_SHARING_REQUIRED', 'Recording into a shared workspace needs workspace sharing.');
 const NO_WORKSPACE = refuse('NOT_FOUND', 'The workspace of this recording is deleted.');
 
 /** Refuses once a workspace is gone. */
@@ -22,6 +26,23 @@ export async function workspaceExists(
 ): Promise<boolean> {
   if (ownerOfPrivateWorkspace(workspace_id) !== null) return true;
   return (await orNull(actors.workspace(workspace_id).stands(), 'NOT_FOUND')) !== null;
+}
+
+/**
+ * The workspace of a recording that an app or a file makes: the private one unless another of the account's is named.
+ * Refuses a workspace that the account does not belong to, and a shared one without sharing.
+ */
+export async function recordedInto(
+  services: { actors: Pick<Actors, 'workspace'> },
+  account: Account,
+  workspace_id: string | undefined,
+): Promise<string> {
+  const own = account.private_workspace.id;
+  if (workspace_id === undefined || workspace_id === own) return own;
+  const belongs = account.memberships.some((membership) => membership.workspace_id === workspace_id);
+  if (!belongs || !(await workspaceExists(services, workspace_id))) throw new Refused(NOT_THEIRS);
+  if (!isEnabled(account.entitlements, 'workspace.sharing')) throw new Refused(NO_SHARING);
+  return workspace_id;
 }
 
 /** `fence`: holds while the account is unchanged. */

@@ -20,7 +20,7 @@ const OPUS_CUT_BYTES_MAX = 8 * 1024 * 1024; // ours: each window reads all of a 
 export type AudioPart = { file_ms: number; length_ms: number; start_ms: number; end_ms: number };
 
 /** The stores of audio, and its decoder. */
-export type AudioStores = { blobs: BlobStore; decoded: DecodedAudio };
+export type AudioStores = { blobs: Pick<BlobStore, 'open'>; decoded: Pick<DecodedAudio, 'use'> };
 /** The part of a chunk that is in the window. */
 export type Span = { start_ms: number; end_ms: number };
 /** A part of a chunk that cannot be heard: its bytes are gone or damaged, or it lasts longer than announced. */
@@ -79,7 +79,11 @@ export async function pieceOf(stores: PieceStores, source: WindowSource): Promis
 }
 
 /** Throws NoBytes. */
-async function samplesOf(blobs: BlobStore, { key, chunk, span }: WindowSource, wav: Wav): Promise<AudioPiece | null> {
+async function samplesOf(
+  blobs: AudioStores['blobs'],
+  { key, chunk, span }: WindowSource,
+  wav: Wav,
+): Promise<AudioPiece | null> {
   const { format, data_offset, frames } = wav;
   return framesOf({ chunk, span, format, frames }, (start, length) =>
     bytesOf(blobs, key, { start: data_offset + start, end: data_offset + start + length - 1 }),
@@ -110,7 +114,7 @@ async function framesOf(
 
 /** The span of a chunk that only decoders read. What they do not read is left to the engine. Throws NoBytes, TooLong. */
 async function decodedOf(
-  decoded: DecodedAudio,
+  decoded: AudioStores['decoded'],
   { key, chunk, span }: WindowSource,
   call: CallOptions,
 ): Promise<AudioPiece | null | 'not decoded'> {
@@ -194,7 +198,7 @@ async function opusOf(
   };
 }
 
-async function opusFileIn(blobs: BlobStore, key: string): Promise<OpusFile | 'not opus'> {
+async function opusFileIn(blobs: AudioStores['blobs'], key: string): Promise<OpusFile | 'not opus'> {
   try {
     return await readOpus(piecesOf(blobs, key));
   } catch (error) {
@@ -215,13 +219,13 @@ export class TooLong extends Error {
   readonly code = 'WRONG_DURATION';
 }
 
-async function* piecesOf(blobs: BlobStore, key: string, range?: ByteRange): AsyncGenerator<Buffer> {
+async function* piecesOf(blobs: AudioStores['blobs'], key: string, range?: ByteRange): AsyncGenerator<Buffer> {
   const blob = await blobs.open(key, range);
   if (blob === null) throw new NoBytes();
   yield* blob.stream as AsyncIterable<Buffer>;
 }
 
-function bytesOf(blobs: BlobStore, key: string, range?: ByteRange): Promise<Buffer> {
+function bytesOf(blobs: AudioStores['blobs'], key: string, range?: ByteRange): Promise<Buffer> {
   return joined(piecesOf(blobs, key, range));
 }
 

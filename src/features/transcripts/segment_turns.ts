@@ -1,7 +1,7 @@
 import { LIMITS } from '../../domain/limits.js';
+import { plainText } from '../../domain/plain_text.js';
 import type { AudioPart } from './audio_pieces.js';
 import type { HeardSegment, HeardWord } from './engines/engine.js';
-import { plainText } from './engines/plain_text.js';
 import type { TranscribedTurn } from './transcription.js';
 import { onTimeline } from './window_audio.js';
 

@@ -1,5 +1,6 @@
 import { type FailedAudio, NOT_UNDERSTOOD } from '../../../actors/transcripts/transcript_state.js';
 import { LIMITS } from '../../domain/limits.js';
+import { plainText } from '../../domain/plain_text.js';
 import { BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
 import { NoPlace } from '../../engine/pools/shared_pool.js';
 import { ProcessFailed } from '../../engine/process/framed_process.js';
@@ -11,7 +12,6 @@ import {
   type HeardSegment,
   type Transcription,
 } from './engines/engine.js';
-import { plainText } from './engines/plain_text.js';
 import { CHARS_PER_SECOND_MAX } from './engines/segment_times.js';
 import { dropHallucinations, hasWords } from './hallucination_filter.js';
 import { hearsInPauses, withKnownSpeakers } from './known_speakers.js';

@@ -41,7 +41,7 @@ export async function* transcriptMarkdown(
 }
 
 /** On one line, and without what Markdown or HTML would take for a mark. */
-function inMarkdown(text: string): string {
+export function inMarkdown(text: string): string {
   return visible(text.replaceAll(/\s+/g, ' ').trim()).replaceAll(/[\\`*_[\]<>#|~&]/g, '\\$&');
 }
 

@@ -15,6 +15,7 @@ export const engineLanguages = z
   .array(z.string())
   .nullable()
   .describe('BCP 47 tags of the languages that the engine knows; null where it knows many or does not say.');
+export const engineModel = z.string().nullable().describe('The model of the built-in engine; null for any other.');
 const interval = z.tuple([count, count]);
 const intervals = (meaning: string) => z.array(interval).describe(`${meaning}: from and to, in ms.`);
 

@@ -27,9 +27,11 @@ const TOO_LONG = refuse(
   `A transcript of more than ${TRANSCRIPT_TEXT_TURNS_MAX} turns is read in pages, by GET /turns.`,
 );
 
-type Line = { number: number; turn: PageTurn; name: string | null };
+/** A turn, and the name of who says it. */
+export type Line = { number: number; turn: PageTurn; name: string | null };
+type TextLine = Omit<Line, 'turn'> & { turn: Pick<PageTurn, 'start_ms' | 'end_ms' | 'text'> };
 
-const LINES: Record<Exclude<TextFormat, 'md'>, (line: Line) => string> = {
+const LINES: Record<Exclude<TextFormat, 'md'>, (line: TextLine) => string> = {
   txt: ({ turn, name }) => `${transcriptLine({ ...turn, name })}\n`,
   srt: ({ number, turn, name }) =>
     `${number}\n${clock(turn.start_ms, ',')} --> ${clock(endOf(turn), ',')}\n${oneCue(`${name === null ? '' : `${name}: `}${turn.text}`)}\n\n`,
@@ -47,7 +49,12 @@ export async function readTranscriptText(
   const lines = await linesOf(services, readable);
   const file_name = `${readable.stream.id}.${format}`;
   if (format === 'md') return { file_name, text: await markdownOf(services, who, { readable, lines }) };
-  return { file_name, text: (format === 'vtt' ? 'WEBVTT\n\n' : '') + lines.map(LINES[format]).join('') };
+  return { file_name, text: textOf(format, lines) };
+}
+
+/** The lines as plain text or subtitles. */
+export function textOf(format: Exclude<TextFormat, 'md'>, lines: readonly TextLine[]): string {
+  return (format === 'vtt' ? 'WEBVTT\n\n' : '') + lines.map(LINES[format]).join('');
 }
 
 async function markdownOf(
@@ -63,7 +70,8 @@ async function markdownOf(
   return pieces.join('');
 }
 
-async function linesOf(
+/** The turns of a transcript in their order. CONFLICT where there are too many. */
+export async function linesOf(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   readable: ReadableTranscript,
 ): Promise<Line[]> {
@@ -122,7 +130,7 @@ function oneCue(text: string): string {
 }
 
 /** A subtitle is shown for some time. */
-function endOf({ start_ms, end_ms }: PageTurn): number {
+function endOf({ start_ms, end_ms }: TextLine['turn']): number {
   return Math.max(end_ms, start_ms + 1);
 }
 

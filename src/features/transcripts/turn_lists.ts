@@ -170,7 +170,7 @@ async function turnsOfMany(
 type StepsQuery = Pick<TurnsQuery, 'contact_id' | 'from' | 'to'> & { inside: Inside | undefined };
 
 /** The turns of each page of a stream that match, the newest first, and how far that has come. */
-async function* newestSteps(
+export async function* newestSteps(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   readable: ReadableTranscript,
   { contact_id, from, to, inside }: StepsQuery,
@@ -214,10 +214,10 @@ export async function contactAsked(
 }
 
 /** Streams that may have such turns, from a place on; one that has none is passed over by whoever reads it. */
-async function* streamsOf(
+export async function* streamsOf(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   { account, account_id }: Principal,
-  { source_id, workspace_id, contact_id }: TurnsQuery,
+  { source_id, workspace_id, contact_id }: Pick<TurnsQuery, 'source_id' | 'workspace_id' | 'contact_id'>,
   begin: TurnPlace | null,
 ): AsyncGenerator<Position> {
   const shared = workspace_id !== undefined && workspace_id !== account.private_workspace.id ? workspace_id : null;

@@ -14,8 +14,9 @@ class AddressBlocked extends Error {
 type ResolvedAddress = { address: string; family: number };
 /** At least one. */
 type ResolvedAddresses = [ResolvedAddress, ...ResolvedAddress[]];
-type LookupOptions = {
-  block_private: boolean;
+/** The addresses that connections may go to. `private_hosts`: names, addresses and networks that are let through all the same. */
+export type Reach = { block_private: boolean; private_hosts?: readonly string[] };
+type LookupOptions = Reach & {
   /** DNS servers in place of the machine's own. */
   servers?: readonly string[];
 };
@@ -30,6 +31,10 @@ const TRIES = 2;
 /** RFC 4291, 2.4, and the registry of IANA. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 const HOSTS_FILE = '/etc/hosts';
+/** Addresses at which clouds tell a machine its own credentials, and all others that only its own link reaches. */
+const METADATA = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::/32', '100.100.100.200/32', '192.0.0.192/32'].map(
+  (network) => ipaddr.parseCIDR(network),
+);
 
 /** Whether an address is one of the public internet. */
 export function isPublicAddress(text: string): boolean {
@@ -41,10 +46,29 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /** Throws for a host that is an IP address itself, for which no lookup is made. */
-export function checkLiteral(host: string): void {
+export function checkLiteral(host: string, reach: Reach = { block_private: true }): void {
   const address = host.replace(/^\[|\]$/g, '');
-  if (isIP(address) !== 0 && !isPublicAddress(address))
+  if (isIP(address) !== 0 && !mayReach(reach, address, address))
     throw new AddressBlocked('the address is not one of the public internet');
+}
+
+function mayReach({ block_private, private_hosts = [] }: Reach, host: string, text: string): boolean {
+  if (!block_private || isPublicAddress(text)) return true;
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  if (METADATA.some((network) => isWithin(address, network))) return false;
+  const name = host.toLowerCase().replace(/\.$/, '');
+  return private_hosts.some((one) => one.toLowerCase() === name || holds(one, address));
+}
+
+/** Whether an address, or a network such as 10.0.0.0/8, holds this one. */
+function holds(one: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (ipaddr.isValid(one)) return ipaddr.process(one).toString() === address.toString();
+  return ipaddr.isValidCIDR(one) && isWithin(address, ipaddr.parseCIDR(one));
+}
+
+function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: [ipaddr.IPv4 | ipaddr.IPv6, number]): boolean {
+  return address.kind() === network.kind() && address.match([network, bits] as [ipaddr.IPv4, number]);
 }
 
 /**
@@ -53,7 +77,7 @@ export function checkLiteral(host: string): void {
  * which files need too. So the system is asked only for names that this machine knows by itself. All others are asked
  * from the DNS without threads, many at once: a name server that never answers delays no other name.
  */
-export function makeLookup({ block_private, servers }: LookupOptions): LookupFunction {
+export function makeLookup({ servers, ...reach }: LookupOptions): LookupFunction {
   const kept = new LRUCache<string, ResolvedAddresses>({ max: KEPT_MAX, ttl: KEPT_MS });
   const asked = new Map<string, Promise<ResolvedAddresses>>();
   const waiting: (() => void)[] = [];
@@ -68,7 +92,7 @@ export function makeLookup({ block_private, servers }: LookupOptions): LookupFun
     } else at_once += 1;
     try {
       const all = isOwnName(host) ? await lookupAddresses(host, { all: true }) : await resolve(resolver, host);
-      const [first, ...others] = block_private ? all.filter(({ address }) => isPublicAddress(address)) : all;
+      const [first, ...others] = all.filter(({ address }) => mayReach(reach, host, address));
       // As for a name that does not exist: nobody finds out which names there are in our network.
       if (first === undefined) throw new NoAddress('it has no public address');
       const found: ResolvedAddresses = [first, ...others];

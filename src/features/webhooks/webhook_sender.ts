@@ -3,7 +3,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { LIMITS } from '../../domain/limits.js';
 import { skippingInterim } from '../../engine/wire/interim_answers.js';
-import { checkLiteral, makeLookup } from './addresses.js';
+import { checkLiteral, makeLookup, type Reach } from './addresses.js';
 
 const DELIVERY_RESPONSE_BYTES_MAX = 16 * 1024; // ours: read for the connection's sake, and dropped
 
@@ -34,9 +34,8 @@ export type WebhookError =
   | 'bad_answer'
   | 'network';
 
-export type WebhookSenderOptions = {
-  /** Refuse private, loopback and link-local addresses. With a proxy it is the proxy that connects. */
-  block_private: boolean;
+/** With a proxy it is the proxy that connects. */
+export type WebhookSenderOptions = Reach & {
   /** PEM of certificates that are trusted beside the usual ones. */
   extra_ca: string | null;
   proxy: string | null;
@@ -76,7 +75,7 @@ export class WebhookSender {
   readonly #dispatcher: Dispatcher;
   readonly #status_lines: StatusLines = new WeakMap();
 
-  constructor({ block_private, extra_ca, proxy }: WebhookSenderOptions) {
+  constructor({ extra_ca, proxy, ...reach }: WebhookSenderOptions) {
     // Made once: with every connection it would cost more than the handshake.
     const ca = extra_ca === null ? undefined : [...rootCertificates, extra_ca];
     const trusted = ca === undefined ? {} : { secureContext: createSecureContext({ ca, minVersion: TLS_MIN }) };
@@ -108,7 +107,7 @@ export class WebhookSender {
     }
     const connect = buildConnector({
       timeout: LIMITS.delivery_timeout_ms,
-      lookup: makeLookup({ block_private }),
+      lookup: makeLookup(reach),
       minVersion: TLS_MIN,
       ...trusted,
     });
@@ -116,7 +115,7 @@ export class WebhookSender {
       ...pool,
       connect: bounded((options, callback) => {
         try {
-          if (block_private) checkLiteral(options.hostname);
+          checkLiteral(options.hostname, reach);
         } catch (error) {
           return callback(error as Error, null);
         }

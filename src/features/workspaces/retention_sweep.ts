@@ -4,7 +4,7 @@ import { isPipelineOutputId, ownerOfPrivateWorkspace, partitionOfId } from '../.
 import type { Interval } from '../../domain/intervals.js';
 import { isRefused, orNull, type Refused, unreachable } from '../../domain/refusals.js';
 import { DUE_LISTS, type DueList, dueIndex, type Expire, type Expired } from '../../domain/retention.js';
-import { audioKey } from '../../engine/blobs/blob_keys.js';
+import { audioKey, waveformKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
 import type { DueMembersDeps } from '../../engine/jobs/due_members.js';
@@ -180,7 +180,8 @@ export class RetentionSweep {
       const page = await stream.due_audio({ before_ms, after, limit: RECORDS_MAX });
       const answer = await stream.expire_audio({ ...expire, numbers: page.due, spared }, fences);
       // Cut off here, they are due again.
-      await blobs.remove(answer.gone.map((chunk) => audioKey(stream_id, chunk)));
+      const drawn = answer.gone.length > 0 ? [waveformKey(stream_id)] : [];
+      await blobs.remove([...answer.gone.map((chunk) => audioKey(stream_id, chunk)), ...drawn]);
       if (answer.gone.length > 0) await stream.audio_erased({ numbers: answer.gone.map(({ number }) => number) });
       yield answer.expired;
       if (page.next === null) return;

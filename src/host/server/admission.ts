@@ -49,6 +49,7 @@ export function openAdmission(
     native_steps: settings.rate_native_steps,
     registrations: settings.rate_registrations,
     claims: settings.rate_claims,
+    links_opened: LIMITS.links_opened_per_minute_max,
     wrong_pairing_codes: LIMITS.pairing_codes_wrong_per_minute_max,
   };
   const account_requests = new SharedPool('requests', REQUESTS);

@@ -23,6 +23,7 @@ import { nodesOf } from '../../engine/store/redis_connection.js';
 import { streamIds } from '../../engine/store/stream_ids.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import { ErasureWorker } from '../../features/accounts/erasures.js';
+import { dueMailWorker } from '../../features/due/due_mails.js';
 import type { InsightServices } from '../../features/insights/library/insight_services.js';
 import { SpeechWithdrawal } from '../../features/insights/library/speech_withdrawal.js';
 import { refreshRoles } from '../../features/insights/library/suggestion_roles.js';
@@ -30,6 +31,7 @@ import { AudioSweep } from '../../features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
 import { importWorker } from '../../features/recordings/import_worker.js';
 import { MissingAudio } from '../../features/recordings/missing_audio.js';
+import { resumePartDeletion } from '../../features/recordings/part_deletion.js';
 import type { Embeddings } from '../../features/search/index/embeddings.js';
 import type { VectorRenewal } from '../../features/search/index/vector_renewal.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
@@ -97,6 +99,8 @@ type StartDeliveryDeps = Entities &
     speech: SpeechProcess;
     metrics: Metrics;
     tracing: Tracing | null;
+    /** The public address, which mails lead to. */
+    base_url: () => string;
   };
 
 /** Opens the ways out and starts the workers. */
@@ -112,7 +116,10 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const reminders = reminderWorker({ ...due, runtime, metrics });
   const mails = mailWorker({ ...due, mail, keys, members, metrics });
   const rewriteDisk = (stopped: () => boolean) => rewriteAll(redis, { log, stopped });
-  const erasures = new ErasureWorker({ ...due, actors, blobs, members, rewriteDisk });
+  const erasures = new ErasureWorker({
+    ...{ ...due, actors, blobs, members, rewriteDisk },
+    deletePart: (job) => resumePartDeletion({ actors, blobs }, job),
+  });
   const poster = await openPoster(start);
   const deliveries = new DeliveryWorker({ ...due, actors, poster, keys, members, metrics, tracing });
   const endpoint_tests = new EndpointTests(poster, { on: settings.rate_limits });
@@ -139,10 +146,21 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const { awaited, transcribes, onTold } = transcription;
   const retention = new RetentionSweep({ ...due, actors, blobs, members, metrics, awaited });
   const processing = new ChunkProcessing({ ...due, actors, blobs, metrics, is_worker, transcribes, onTold });
-  const imports = importWorker({ ...due, actors, blobs, clock, processing, decoders, metrics });
+  const makes_insights = insights.insights.made_by !== null;
+  const imports = importWorker({
+    ...due,
+    actors,
+    blobs,
+    clock,
+    processing,
+    decoders,
+    metrics,
+    insights: makes_insights,
+  });
   const speakersChanged = (stream_id: string) => refreshRoles({ actors, runtime }, stream_id);
   const announcements = new Announcements({ ...due, actors, speakersChanged });
   const speech_withdrawal = new SpeechWithdrawal({ ...due, actors, runtime });
+  const due_mails = dueMailWorker({ ...due, actors, keys, runtime, base_url: deps.base_url });
   const takeover = new Takeover({ store, poll, members, deliveries, log, now });
   const sweeps = [event_retention, retention.worker, audio_sweep.worker];
   const workers = [
@@ -157,6 +175,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     announcements.worker,
     takeover,
     speech_withdrawal.worker,
+    due_mails,
   ];
   const meaning = openEmbeddings(start, deps);
   const { switches, makers } = meaning;
@@ -167,6 +186,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     for (let round = 0; round < DUE_ROUNDS_MAX; round++) {
       const fired = await reminders.look();
       await relay.drain();
+      await due_mails.look();
       await mails.look();
       const posted = await deliveries.handleDue();
       await erasures.worker.look();
@@ -246,9 +266,10 @@ function openMail({ settings, shutdown, print }: Start, now: () => number): Mail
 }
 
 async function openPoster({ settings, log, shutdown }: Start): Promise<WebhookSender> {
-  const { webhook_block_private: block_private, webhook_ca_file, webhook_proxy: proxy } = settings;
+  const { webhook_block_private: block_private, webhook_private_hosts: private_hosts } = settings;
+  const { webhook_ca_file, webhook_proxy: proxy } = settings;
   const extra_ca = webhook_ca_file === null ? null : await trustedCertificates(webhook_ca_file);
-  const poster = new WebhookSender({ block_private, extra_ca, proxy });
+  const poster = new WebhookSender({ block_private, private_hosts, extra_ca, proxy });
   shutdown.add(() => poster.close());
   if (proxy !== null && block_private)
     log.warn('webhooks go through a proxy: private addresses are for the proxy to refuse');

@@ -2,13 +2,21 @@ import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { closeEngines } from '../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
+import type { AudioDecoders } from '../../engine/speech/audio_decoders.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../../engine/speech/speech_process.js';
+import type { Clock } from '../../engine/time/clock.js';
 import type { MissingAudio } from '../../features/recordings/missing_audio.js';
 import { TranscriptionBacklog } from '../../features/transcripts/backlog.js';
 import { transcriptionWorker } from '../../features/transcripts/content_worker.js';
-import { transcriberShown, transcriptionEngines } from '../../features/transcripts/engines/choose_engine.js';
+import {
+  openSpeechProcess,
+  transcriberShown,
+  transcriptionEngines,
+  waitingEngine,
+} from '../../features/transcripts/engines/choose_engine.js';
 import type { EnginesFile } from '../../features/transcripts/engines/engines_file.js';
+import { FileTranscriptions } from '../../features/transcripts/file_transcription.js';
 import { TranscriptionJobs } from '../../features/transcripts/transcription_jobs.js';
 import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
@@ -89,4 +97,20 @@ export function openTranscription(
     workers: [worker, backlog].filter((one) => one !== null),
     look: async () => worker?.look(),
   };
+}
+
+/** Text of files for callers that wait for it. */
+export function openFileTranscriptions(
+  { settings, shutdown }: Start,
+  { decoders, clock, metrics }: { decoders: AudioDecoders; clock: Clock; metrics: Metrics },
+): FileTranscriptions {
+  const speech = openSpeechProcess(settings);
+  const { engine, diarizes } = waitingEngine(settings, { speech, now: clock.now });
+  shutdown.add(async () => {
+    await engine?.close();
+    await speech.close();
+  });
+  const transcriptions = new FileTranscriptions({ engine, diarizes, decoders, folder: settings.data_dir });
+  metrics.pools.add(transcriptions.pool);
+  return transcriptions;
 }

@@ -19,7 +19,7 @@ class PlayedImports extends Played<Imports, ImportsMessage, unknown> {
 
   register(id: string, more: object = {}): string {
     const announced = { import_ref: id, name: 'x.mp3', size_bytes: SIZE, sha256: 'ab', captured_at: null };
-    return this.code({ type: 'register', id, source_id: 's', ...announced, ...more });
+    return this.code({ type: 'register', id, source_id: 's', workspace_id: 'w', ...announced, ...more });
   }
 
   /** Registers an import and gets all its bytes. */

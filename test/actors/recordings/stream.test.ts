@@ -204,7 +204,7 @@ t.test('H-009 H-010 H-014 a stream is registered once', async (t) => {
 });
 
 t.test('K-002 K-003 H-037 a title is told when it changes, and nothing of a deleted source', async (t) => {
-  const retitle = (title: string | null, silent = false): StreamMessage => ({ type: 'retitle', title, silent });
+  const retitle = (title: string | null, silent = false): StreamMessage => ({ type: 'change', title, silent });
   const titled: Stream = { ...fresh, title: 'One' };
   const updated: Effect = {
     effect: 'append_event',
@@ -223,8 +223,33 @@ t.test('K-002 K-003 H-037 a title is told when it changes, and nothing of a dele
   ]);
 });
 
+t.test('K-310 a star and tags are told to nobody', async (t) => {
+  const change = (marks: { starred?: boolean; tags?: string[] }): StreamMessage => ({
+    ...{ type: 'change', silent: false },
+    ...marks,
+  });
+  const starred: Stream = { ...fresh, starred: true };
+  const tagged: Stream = { ...fresh, tags: ['Family', 'Tea'] };
+  const row = (says: string, state: Stream, marks: { starred?: boolean; tags?: string[] }, next: Stream) => ({
+    ...{ says, state, message: change(marks), reply: next },
+    ...(next === state ? {} : { next }),
+  });
+  decideRows(t, kind, [
+    { says: 'none', state: null, message: change({ starred: true }), reply: { refused: 'NOT_FOUND' } },
+    row('a star', fresh, { starred: true }, starred),
+    row('the same star', starred, { starred: true }, starred),
+    row('no star', fresh, { starred: false }, fresh),
+    row('a star that is taken away', starred, { starred: false }, { ...fresh, starred: false }),
+    row('tags', fresh, { tags: ['Family', 'Tea'] }, tagged),
+    row('the same tags', tagged, { tags: ['Family', 'Tea'] }, tagged),
+    row('other tags', tagged, { tags: ['Tea'] }, { ...fresh, tags: ['Tea'] }),
+    row('both', tagged, { starred: true, tags: [] }, { ...fresh, starred: true, tags: [] }),
+  ]);
+});
+
 t.test('a stream goes with its workspace: from then on it is not there', async (t) => {
-  const gone: StreamMessage = { type: 'workspace_gone' };
+  const gone: StreamMessage = { type: 'workspace_gone', workspace_id: shared.workspace_id };
+  const other: StreamMessage = { type: 'workspace_gone', workspace_id: 'left before' };
   decideRows(t, kind, [
     { says: 'unknown', state: null, message: gone, reply: DONE },
     {
@@ -243,6 +268,7 @@ t.test('a stream goes with its workspace: from then on it is not there', async (
       ],
     },
     { says: 'again', state: going, message: gone, reply: DONE },
+    { says: 'it has left that one', state: shared, message: other, reply: DONE },
     ...[register(), { type: 'view' } as const, end(1), intend(), stored(1)].map((message) => ({
       says: `going: ${message.type}`,
       state: going,
@@ -257,9 +283,9 @@ t.test('a stream goes with its workspace: from then on it is not there', async (
       next: null,
       effects: [
         ...ERASED,
-        ...on('remove_from_index', 'streams:s', `due:audio:${SHARED}`),
+        ...on('remove_from_index', 'streams:s'),
         toWorkspace({ type: 'stream_erased', stream_id: ID }),
-        ...on('remove_from_index', 'streams'),
+        ...on('remove_from_index', `due:audio:${SHARED}`, 'streams'),
         { effect: 'delete' },
       ],
     },

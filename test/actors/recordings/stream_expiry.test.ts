@@ -143,7 +143,7 @@ t.test('I-021 a title goes with the last audio of a stream that began before the
   t.same(expire(late, START_MS + 51).counted, [1]);
   t.equal(keptState(late)?.title, null);
   t.match(late.effects.at(-1), { effect: 'remove_from_index', ...DUE });
-  late.send({ type: 'retitle', title: 'Again', silent: false });
+  late.send({ type: 'change', title: 'Again', silent: false });
   t.match(late.effects.at(-1), { effect: 'add_to_index', ...DUE, order: START_MS + 50 });
   t.same(expire(late, START_MS + 51).counted, [1], 'one that is given since as well');
 

@@ -240,7 +240,7 @@ t.test('G-019 I-015 streams: members list them, and each hears when there is no 
   const goes = (id: string): Effect => ({
     effect: 'notify',
     to: { kind: 'stream', id },
-    message: { type: 'workspace_gone' },
+    message: { type: 'workspace_gone', workspace_id: 'w' },
   });
   const value = { account_id: 'cy' };
   const listed: Effect = { effect: 'put_record', collection: 'streams', id: 's', value, order: 5 };

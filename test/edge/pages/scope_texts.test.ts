@@ -1,5 +1,5 @@
 import t from 'tap';
-import { CURRENT_SCOPES, isScope } from '../../../src/domain/scopes.js';
+import { CURRENT_SCOPES, isScope, TRANSCRIBES } from '../../../src/domain/scopes.js';
 import { abilitiesOf, SCOPE_TEXTS } from '../../../src/edge/pages/scope_texts.js';
 
 const EARLIER_NAMES = [
@@ -8,7 +8,7 @@ const EARLIER_NAMES = [
 ];
 
 t.test('every scope has words, current and earlier ones', async (t) => {
-  t.same(Object.keys(SCOPE_TEXTS).sort(), [...CURRENT_SCOPES, ...EARLIER_NAMES].sort());
+  t.same(Object.keys(SCOPE_TEXTS).sort(), [...CURRENT_SCOPES, ...EARLIER_NAMES, TRANSCRIBES].sort());
   for (const [scope, abilities] of Object.entries(SCOPE_TEXTS)) {
     t.ok(isScope(scope), scope);
     t.ok(abilities.length > 0, scope);

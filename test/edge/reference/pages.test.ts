@@ -163,6 +163,12 @@ t.test('C-118 the guide of assistants names the address that they connect to', a
   t.notMatch(page, 'spool.example');
 });
 
+t.test('each block of code of a guide is copied by a button', async (t) => {
+  const page = await (await get('/guides/assistants')).text();
+  t.equal(page.split('<pre').length, page.split(/<pre tabindex="0"><code data-copy="th[a-zA-Z ]+">/).length);
+  t.match(page, '<code data-copy="these commands">');
+});
+
 t.test('the types of our clients are made of the present tables', async (t) => {
   const kept = readFileSync(new URL('../../../../kits/typescript/src/api.ts', import.meta.url), 'utf8');
   t.equal(kept, clientTypes(documentsOf(ROUTES, () => '')), 'npm run spool -- client writes them anew');

@@ -64,6 +64,35 @@ async function open(t: { teardown(clean: () => Promise<void>): unknown }, names:
   return { server, find };
 }
 
+t.test('K-410 hosts that an operator names may be private, and addresses of metadata never', async (t) => {
+  const private_hosts = ['n8n.lan', '10.0.0.0/8', '192.168.1.7', 'fd12::/16', '169.254.0.0/16', 'fd00:ec2::254'];
+  const reach = { block_private: true, private_hosts };
+  for (const host of ['10.1.2.3', '[::ffff:10.1.2.3]', '192.168.1.7', '[fd12::1]', '1.1.1.1'])
+    t.doesNotThrow(() => checkLiteral(host, reach), host);
+  for (const host of [
+    '192.168.1.8',
+    '127.0.0.1',
+    '[fd13::1]',
+    '169.254.169.254',
+    '[::ffff:169.254.169.254]',
+    '[fd00:ec2::254]',
+  ])
+    t.throws(() => checkLiteral(host, reach), { code: 'ADDRESS_BLOCKED' }, host);
+  const server = await NameServer.start({
+    ...{ 'n8n.lan': ['172.16.0.5'], 'other.lan': ['172.16.0.5'], 'in.lan': ['10.0.0.5'] },
+    'told.lan': ['169.254.169.254'],
+  });
+  t.teardown(() => server.end());
+  const lookup = makeLookup({ ...reach, private_hosts: [...private_hosts, 'told.lan'], servers: [server.address] });
+  const find = (host: string) =>
+    new Promise((resolve) => lookup(host, {}, (error, found) => resolve(error?.code ?? found)));
+  t.equal(await find('n8n.lan'), '172.16.0.5');
+  t.equal(await find('N8N.LAN'), '172.16.0.5');
+  t.equal(await find('in.lan'), '10.0.0.5');
+  t.equal(await find('other.lan'), 'ENOTFOUND');
+  t.equal(await find('told.lan'), 'ENOTFOUND');
+});
+
 t.test('names are looked up once in a while, however many ask', async (t) => {
   const { server, find } = await open(t, { 'one.test': ['192.0.2.1', '192.0.2.2'] });
   const answers = await Promise.all(Array.from({ length: 50 }, () => find('one.test')));

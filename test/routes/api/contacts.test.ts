@@ -77,6 +77,7 @@ t.test('contacts', async (t) => {
     t.equal(await ann.says('POST', '/contacts', { name: '🦊'.repeat(80) }), '201', 'characters, not units of UTF-16');
     const asked = (who: TestAccount, id: string, into: string) => [
       who.says('GET', `/contacts/${id}`),
+      who.says('GET', `/contacts/${id}/spoken`),
       who.says('PATCH', `/contacts/${id}`, { name: 'x' }),
       who.says('DELETE', `/contacts/${id}`),
       who.says('POST', `/contacts/${id}/merge`, { into }),

@@ -222,6 +222,21 @@ t.test('K-270 an import tells when its recording began, and what says so', async
   await t.rejects(announceFile(annImports, wav(1), { file_modified_at: 'yesterday' }), /file_modified_at/);
 });
 
+t.test('K-420 the name of a file says when it began where the file does not', async (t) => {
+  const file_modified_at = '2026-03-05T12:00:20.000+01:00';
+  for (const [name, more, began, by] of [
+    ['2026-03-02 10-15-00.wav', { file_modified_at }, '2026-03-02T09:15:00.000Z', 'file_name'],
+    ['New Recording 2026-03-02.wav', { file_modified_at }, '2026-03-02T11:00:00.000Z', 'file_name'],
+    ['New Recording 2026-03-05.wav', { file_modified_at }, '2026-03-05T11:00:00.000Z', 'file_time'],
+    ['2099-03-02 10-15-00.wav', { file_modified_at }, '2026-03-05T11:00:00.000Z', 'file_time'],
+  ] as const) {
+    const done = await importFile(annImports, wav(20), { name, ...more });
+    t.match(done, { status: 'done', captured_at: began, captured_at_by: by }, name);
+  }
+  const done = await importFile(annImports, wav(20), { name: '2026-03-02 10-15-00.wav' });
+  t.match(done, { captured_at_by: 'announcement' }, 'without a zone the name says too little');
+});
+
 t.test('K-151 the same reference again gets the same import; other content is refused', async (t) => {
   const bytes = wav(2);
   const first = await announceFile(annImports, bytes);

@@ -9,7 +9,9 @@ import { TestSpool } from '../../fixtures/spool.js';
 import { said, TestRecording, TestTranscriber } from '../../fixtures/transcribing.js';
 import { until } from '../../fixtures/until.js';
 
-type Answer = { items: { stream_id: string; turns: { id: string; text: string }[]; matched: string[] }[] };
+type Answer = {
+  items: { stream_id: string; turns: { id: string; text: string }[]; matched: string[]; found_by: string }[];
+};
 
 const MEANINGS = [
   ['bicycle', 'pedals'],
@@ -65,7 +67,7 @@ t.test('recall by meaning', async (t) => {
     await until('vectors', async () => (await stored(id, VECTORS)) && !(await stored(id, VECTORS_DUE)));
   };
 
-  await t.test('K-197 vectors are made of what was said, by a job, and raise what means the same', async (t) => {
+  await t.test('K-197 K-279 vectors are made of what was said, by a job, and raise what means the same', async (t) => {
     await makeVectors(first);
     await makeVectors(second);
     const made = model.requests.filter(({ body }) => body.input.some((text) => text.includes('squeaks')));
@@ -73,11 +75,13 @@ t.test('recall by meaning', async (t) => {
     t.same(made[0]?.body.input.slice(0, BICYCLE.length), BICYCLE, 'a vector for each turn');
     const [best] = await ask();
     t.same([best?.stream_id, best?.turns.map(({ text }) => text), best?.matched], [first, ['My bicycle squeaks.'], []]);
+    t.equal(best?.found_by, 'meaning');
     const worded = await ann.ask<Answer>('POST', '/recall', { query: 'the broth, salt', context_turns: 0 });
     t.ok(
       worded.items[0]?.turns.some(({ text }) => text === 'Salt, please.'),
       'both rankings count',
     );
+    t.equal(worded.items[0]?.found_by, 'words');
     const bound = await ann.ask<Answer>('POST', '/recall', { ...query, from: new Date(4e12).toISOString() });
     t.same(bound.items, [], 'bounds hold');
   });

@@ -7,6 +7,7 @@ import { libraryId, partitionOfId, streamOfChunk } from '../../../src/domain/ids
 import { isRefused } from '../../../src/domain/refusals.js';
 import { dueIndex } from '../../../src/domain/retention.js';
 import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
+import { waveformKey } from '../../../src/engine/blobs/blob_keys.js';
 import { keysOf } from '../../../src/engine/store/partitions.js';
 import { TestAccount } from '../../fixtures/account.js';
 import type { AppClient } from '../../fixtures/app_client.js';
@@ -150,7 +151,7 @@ async function transcribe(stream_id: string): Promise<void> {
 }
 
 t.test(
-  'I-018 I-019 I-021 I-023 I-024 G-017 what is older than a workspace keeps it goes, and one event says how much',
+  'I-018 I-019 I-021 I-023 I-024 G-017 K-377 what is older than a workspace keeps it goes, and one event says how much',
   async (t) => {
     const ann = await Person.of('ann');
     const [stream, kept] = [await ann.stream('Talk with Dr. Grey'), await ann.stream('Kept')];
@@ -163,6 +164,8 @@ t.test(
     t.ok(turns.length > 0);
     const [signal] = (await ann.signal(stream, 'one')).items;
     await ann.signal(stream, 'empty', {});
+    t.equal((await ann.app.send('GET', `/audio/streams/${kept}/waveform`)).status, 200);
+    t.ok(await spool.server.services.blobs.has(waveformKey(kept)));
     await ann.keep({ audio: { days: 30 }, transcripts: { days: 30 }, insights: { days: null } });
     await pass(25 * DAY_MS, ann);
     t.same(await ann.applied(), [], 'nothing is that old');
@@ -203,6 +206,7 @@ t.test(
     });
     t.match(await ann.app.ask('GET', `/audio/streams/${kept}`), { title: null, stored_chunks: 0, stored_bytes: 0 });
     t.equal(await spool.server.services.blobs.open(kept_key), null);
+    t.notOk(await spool.server.services.blobs.has(waveformKey(kept)));
     const { items: signals } = await ann.app.ask<{ items: { ref: string; payload: unknown }[] }>(
       ...(['GET', `/audio/streams/${stream}/signals`] as const),
     );

@@ -114,6 +114,18 @@ await t.test('K-101 K-102 filters and the order', async (t) => {
   t.match((await pageOf('wait')).items, [{ contact_id: other.id, speaker_name: 'Annie' }]);
 });
 
+await t.test('K-342 a search of one recording finds its turns alone', async (t) => {
+  t.same(await found('fence', `&stream_id=${kitchen.id}`), ['The fence can wait.']);
+  t.equal((await found('fence', `&stream_id=${garden.id}`)).length, 2);
+  t.same(await found('kitchen', `&stream_id=${garden.id}`), []);
+  t.same(await found('fence', `&stream_id=${garden.id}&kind=suggestion`), [], 'turns alone');
+  const empty = await TestRecording.begin(ann, { captured_at: '2026-11-04T10:00:00.000Z' });
+  t.same(await found('fence', `&stream_id=${empty.id}`), [], 'nothing was said in it');
+  t.equal(await bob.says('GET', `/search?q=fence&stream_id=${garden.id}`), '404 NOT_FOUND');
+  t.equal(await bob.says('POST', '/recall', { query: 'fence', stream_id: garden.id }), '404 NOT_FOUND');
+  await ann.ask('DELETE', `/audio/streams/${empty.id}`);
+});
+
 await t.test('K-103 what is wrong is named', async (t) => {
   const wrong = async (query: string) => {
     const answer = await ann.app.send('GET', `/search?${query}`);
@@ -130,7 +142,7 @@ await t.test('K-103 what is wrong is named', async (t) => {
   t.equal(await wrong('q=x&cursor=abc'), '400 cursor must be a cursor that this list returned');
   const cursor = (await pageOf('fence', '&limit=1')).cursor;
   t.equal(await wrong(`q=fence&limit=1&sort=recent&cursor=${cursor}`).then((says) => says.slice(0, 10)), '400 cursor');
-  for (const name of ['source_id', 'contact_id', 'workspace_id', 'pipeline_id'])
+  for (const name of ['source_id', 'stream_id', 'contact_id', 'workspace_id', 'pipeline_id'])
     t.equal(await wrong(`q=x&${name}=${UNKNOWN}`), '404 NOT_FOUND', name);
 });
 
@@ -222,6 +234,7 @@ await t.test('K-106 members search a shared workspace; nobody else finds anythin
     { contact_id: null, speaker_name: 'Quinn' },
   ]);
   t.same(await found('quokka', '', bob.app), ['A quokka smiled.'], 'without naming it');
+  t.same(await found('quokka', `&stream_id=${shared.id}`, bob.app), ['A quokka smiled.'], 'in that recording');
   t.same(await found('quokka'), ['A quokka smiled.'], 'her own, of all workspaces');
   const asked = { query: 'Did a quokka smile?' };
   t.match(await bob.ask('POST', '/recall', asked), { items: [{ stream_id: shared.id }] });
@@ -229,6 +242,7 @@ await t.test('K-106 members search a shared workspace; nobody else finds anythin
   await ann.ask('DELETE', `/workspaces/${team.id}/members/${bob.id}`);
   t.equal(await bob.says('GET', `/search?q=quokka&workspace_id=${team.id}`), '404 NOT_FOUND');
   t.same(await found('quokka', '', bob.app), [], 'he has left');
+  t.equal(await bob.says('GET', `/search?q=quokka&stream_id=${shared.id}`), '404 NOT_FOUND');
   t.match(await bob.ask('POST', '/recall', asked), { items: [] });
 });
 

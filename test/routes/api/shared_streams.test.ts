@@ -76,7 +76,7 @@ t.test('streams in shared workspaces', async (t) => {
       return done();
     });
 
-  await t.test('G-019 members read, the owner writes, nobody else sees it', async (t) => {
+  await t.test('G-019 K-310 members read, the owner writes, nobody else sees it', async (t) => {
     const team = await ann.workspace('Team');
     await ann.bring(team.id, [bob, cy]);
     const first = await register(team.id, 'First');
@@ -98,6 +98,7 @@ t.test('streams in shared workspaces', async (t) => {
     const signal = { signals: [{ ref: 'b', type: 'b', start_ms: 0 }] };
     const writes: [string, string, unknown][] = [
       ['PATCH', '', { title: 'x' }],
+      ['PATCH', '', { starred: true }],
       ['POST', '/end', { end_ms: 100 }],
       ['POST', '/signals', signal],
     ];
@@ -108,6 +109,13 @@ t.test('streams in shared workspaces', async (t) => {
       t.equal(await bob.says(method, path, body), '200', path);
     }
     t.same(await inWorkspace(bob, privateWorkspaceId(bob.id, 1)), [], 'it is not in the private one');
+    await bob.ask('PATCH', `/audio/streams/${first}`, { starred: true, tags: ['Mine'] });
+    for (const who of [ann, cy]) {
+      const shown = await who.ask('GET', `/audio/streams/${first}?include=tags`);
+      t.match(shown, { starred: null, tags: null }, 'K-310 a star and tags are seen by the owner alone');
+      for (const marks of ['tag=mine', 'starred=true']) t.same(await inWorkspace(who, team.id, `&${marks}`), []);
+    }
+    for (const marks of ['tag=mine', 'starred=true']) t.same(await inWorkspace(bob, team.id, `&${marks}`), [first]);
     await cy.ask('POST', `/workspaces/${team.id}/leave`);
     for (const path of readsOf(first, chunk_id)) t.equal(await status(cy, path), 404, 'no member any more');
     await bob.ask('POST', `/workspaces/${team.id}/leave`);

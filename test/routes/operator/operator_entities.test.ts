@@ -90,6 +90,8 @@ await t.test('K-141 no page of any kind shows a secret, a hash or content that w
   const worker = new TestTranscriber(spool);
   const heard = [said(secrets.said as string, [0, 1_500], secrets.label)];
   await worker.publish(await worker.claim(recording.id), heard, { speaker_scope: 'stream' });
+  const link = await app.ask<{ url: string }>('POST', `/audio/streams/${recording.id}/links`, {});
+  secrets['share link'] = link.url.split('/').at(-1) ?? '';
   const { about, vocabulary, item, instructions } = secrets;
   await app.ask('PUT', '/profile', { revision: 0, about, vocabulary: [vocabulary] });
   await app.ask('POST', '/profile/context', { text: item });

@@ -47,7 +47,7 @@ t.test('a shell completes the words of spool', async (t) => {
     ])
       .toString()
       .trim();
-  t.match(completed(''), /^accounts workspaces .* data import listen demo$/);
+  t.match(completed(''), /^accounts workspaces .* data models import watch notes listen demo$/);
   t.equal(completed('listen', '--for'), '--forward');
   t.equal(completed('demo', '--server', 'x', '--dev'), '--devices --device-server');
   t.equal(completed('da'), 'data');

@@ -96,6 +96,11 @@ t.test('spool content says how insights go, and has what failed tried again', as
   t.equal(chat.requests.length, asked + 1, 'what did not fail is not tried again');
   t.equal(engine.requests.length, 1, 'nothing is transcribed again');
   t.equal((await suggestions()).length, 1);
+  // A run that is cut off would wait for whoever runs it again.
+  await until('nothing is under way', async () => {
+    const { in_hand, waiting } = await content();
+    return in_hand + waiting.due + waiting.later === 0;
+  });
 
   await spool.close();
   await spool.open({ INSIGHTS_URL: '', INSIGHTS: 'off' });

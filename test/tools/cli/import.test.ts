@@ -73,7 +73,7 @@ t.test('K-150 K-152 spool import makes recordings of files', async (t) => {
 
   await t.test('one that fails stops no other', async (t) => {
     const missing = join(folder, 'missing.mp3');
-    const paths = [missing, file('a.txt', Buffer.from('text')), file('empty', Buffer.of())];
+    const paths = [missing, file('a.mp3', Buffer.from('text')), file('empty', Buffer.of())];
     const made = await run(...paths, file('said.flac', audioFixture('said.flac')), '--json');
     t.equal(made.code, 1);
     t.match(JSON.parse(made.out), [

@@ -37,12 +37,15 @@ export async function accountFor(spool, name, time_zone) {
   return app;
 }
 
-/** Records a conversation at its time, which must not be before that of another one. Gives the stream and its contacts. */
+/** Moves the server's clock to the conversation, whose day must not be before that of another one. Sessions may end by it. */
+export async function moveClockTo(spool, { captured_at }) {
+  const later_ms = Date.parse(captured_at) - Date.parse((await spool.operator.advanceClock(1)).now);
+  if (later_ms > 0) await spool.operator.advanceClock(later_ms);
+}
+
+/** Records a conversation at the server's time. Gives the stream and its contacts. */
 export async function heard(spool, app, conversation) {
-  const captured_ms = Date.parse(conversation.captured_at);
-  const now_ms = Date.parse((await spool.operator.advanceClock(1)).now);
-  if (captured_ms > now_ms) await spool.operator.advanceClock(captured_ms - now_ms);
-  const stream_id = await record(app, { conversation, captured_at: new Date(captured_ms).toISOString() });
+  const stream_id = await record(app, conversation);
   const contacts = {};
   for (const [letter, name] of Object.entries(conversation.speakers))
     contacts[letter] = (await ask(app, 'POST', '/contacts', { name, is_self: Object.keys(contacts).length === 0 })).id;
@@ -56,7 +59,8 @@ export async function heard(spool, app, conversation) {
   return { stream_id, contacts };
 }
 
-async function record(app, { conversation, captured_at }) {
+async function record(app, conversation) {
+  const { captured_at } = conversation;
   const { id: source_id } = await ask(app, 'POST', '/sources', { name: 'Recorder' });
   const { id } = await ask(app, 'POST', '/audio/streams', { source_id, captured_at });
   const end_ms = Math.ceil((conversation.turns.at(-1).end_ms + 1_000) / 1_000) * 1_000;

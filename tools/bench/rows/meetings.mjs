@@ -2,7 +2,7 @@ import { CORPUS, isSetAside, talksIn } from '../../../dist/tools/insights/corpus
 import { score, total } from '../../../dist/tools/insights/score.js';
 import { conversationOf, timedTurns } from '../../../dist/tools/insights/talk_input.js';
 import { ScriptedEngine } from '../../../dist/tools/speech/scripted_engine.js';
-import { accountFor, heard, made, recalled } from '../meetings/feed.mjs';
+import { accountFor, heard, made, moveClockTo, recalled } from '../meetings/feed.mjs';
 import { temporaryFolder } from '../processes.mjs';
 import { startSpool } from '../spool_setup.mjs';
 
@@ -21,20 +21,21 @@ export async function run({ engine: url }) {
     const env = {
       TRANSCRIBE_URL: engine.url,
       TRANSCRIBE_DIARIZE: '1',
+      EMBED_BUILT_IN: '1',
       ...(url !== undefined && { INSIGHTS_URL: url }),
     };
     const spool = await startSpool(folder, { env: { TEST_CLOCK: '1', CHUNK_WORKER: '1', ...env } });
     stops.push(() => spool.stop());
     const conversations = setAside();
-    const everybody = await accountFor(spool, 'everybody', conversations[0].time_zone);
     const scores = [];
     for (const conversation of conversations) {
+      await moveClockTo(spool, conversation);
       const app = await accountFor(spool, conversation.id, conversation.time_zone);
       const said = await heard(spool, app, conversation);
       scores.push(score(conversation, await made(app, { conversation, ...said })));
       if (process.env.MEETINGS_DETAILS === '1') console.log(JSON.stringify(scores.at(-1), null, 1));
     }
-    const among_all = await askedAmongAll(spool, everybody, conversations);
+    const among_all = await askedAmongAll(spool, conversations);
     return rowsOf(total(scores), among_all, url === undefined ? '' : ', by a model');
   } finally {
     for (const stop of stops.reverse()) await stop();
@@ -53,19 +54,26 @@ function setAside() {
 }
 
 /** Questions about each conversation, asked in an account that holds all of them. */
-async function askedAmongAll(spool, app, conversations) {
+async function askedAmongAll(spool, conversations) {
   const { now } = await spool.operator.advanceClock(1);
   const later_ms = Date.parse(now) - Date.parse(conversations[0].captured_at);
+  await accountFor(spool, 'everybody', conversations[0].time_zone);
   const held = [];
   for (const conversation of conversations) {
     const captured_at = new Date(Date.parse(conversation.captured_at) + later_ms).toISOString();
     const own = { ...conversation, captured_at };
-    held.push({ conversation: own, ...(await heard(spool, app, own)) });
+    await moveClockTo(spool, own);
+    held.push({ conversation: own, ...(await heard(spool, await signedIn(), own)) });
   }
+  const app = await signedIn();
   const nothing = { title: null, summary: null, suggestions: [] };
   const scores = [];
   for (const one of held) scores.push(score(one.conversation, { ...nothing, recall: await recalled(app, one) }));
   return total(scores).questions;
+
+  async function signedIn() {
+    return (await spool.signIn('everybody@spool.example')).app;
+  }
 }
 
 function rowsOf(

@@ -1,8 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
 import { Patience } from '../../../dist/kits/typescript/src/retries.js';
-import { recordWeek } from '../../../dist/tools/demo/run_week.js';
-import { scriptedWeek } from '../../../dist/tools/demo/scripted_week.js';
+import { recordWeek } from '../../../dist/tools/demo/week_recordings.js';
 import { ScriptedEngine } from '../../../dist/tools/speech/scripted_engine.js';
 import { startFts5 } from '../fts5.mjs';
 import { closedLoop, quantile, verify, whole } from '../measure.mjs';
@@ -188,9 +187,9 @@ async function recallRow() {
     const spool = await startSpool(folder, { env: { CHUNK_WORKER: '1', INSIGHTS: 'off', ...engine_env } });
     stops.push(() => spool.stop());
     const { app } = await spool.signIn('bench@spool.example');
-    const { said, heard } = await recordWeek({ base_url: spool.base_url, app, patience: new Patience() });
+    const { recordings, said, heard } = await recordWeek({ base_url: spool.base_url, app, patience: new Patience() });
     verify('turns of the week', heard, said);
-    const turns = scriptedWeek().flatMap((conversation) => conversation.turns);
+    const turns = recordings.flatMap(({ conversation }) => conversation.turns);
     const pairs = turns.flatMap(({ text, questions }) => questions.map((question) => ({ question, text })));
     let found = 0;
     for (const { question: query, text } of pairs) {

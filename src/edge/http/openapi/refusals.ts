@@ -41,8 +41,8 @@ function restRefusals(route: Route): DocumentedRefusal[] {
 }
 
 /** Whether not every account may call it, or not every credential. */
-function narrowing({ permission, all_of, recall, developer, own_apps }: Route): boolean {
-  return Boolean(permission ?? all_of ?? recall ?? developer ?? own_apps);
+function narrowing({ permission, all_of, recall, transcribes, developer, own_apps }: Route): boolean {
+  return Boolean(permission ?? all_of ?? recall ?? transcribes ?? developer ?? own_apps);
 }
 
 function oauthRefusals(route: Route): DocumentedRefusal[] {

@@ -6,7 +6,7 @@ import type { Failing, RecentFailure } from '../../../engine/jobs/job_activity.j
 import type { FeatureServices } from '../../services.js';
 import { dueCounts } from '../../transcripts/due_counts.js';
 import type { TranscriberShown } from '../../transcripts/engines/choose_engine.js';
-import { engineLanguages } from '../../transcripts/transcript_summary.js';
+import { engineLanguages, engineModel } from '../../transcripts/transcript_summary.js';
 import { recentTranscription } from '../../transcripts/transcription_activity.js';
 import type { TranscriptionJobs } from '../../transcripts/transcription_jobs.js';
 import type { RetentionSweep } from '../../workspaces/retention_sweep.js';
@@ -90,8 +90,12 @@ export const contentShape = z.strictObject({
       host: z.string().nullable().describe('Where audio goes to by itself; null where it stays here.'),
       hosts: z.array(z.string()).describe('All other machines that audio may go to.'),
       languages: engineLanguages,
+      model: engineModel,
     })
     .describe('Who makes text of audio.'),
+  speech_memory_bytes: count
+    .nullable()
+    .describe('Memory of the process of the built-in engine, beside this one; null while it does not run.'),
   in_hand: count.describe('Windows that this process has handed out and that are not done.'),
   waiting: z
     .strictObject({
@@ -133,19 +137,20 @@ export const contentShape = z.strictObject({
 });
 
 export async function readContentForStaff(
-  services: Pick<FeatureServices, 'clock' | 'metrics' | 'store'> & {
+  services: Pick<FeatureServices, 'clock' | 'metrics' | 'speech' | 'store'> & {
     insights: InsightServices;
     retention: RetentionSweep;
     transcriber: TranscriberShown;
     transcription: TranscriptionJobs;
   },
 ): Promise<z.infer<typeof contentShape>> {
-  const { clock, insights, metrics, retention, store, transcriber, transcription } = services;
+  const { clock, insights, metrics, retention, speech, store, transcriber, transcription } = services;
   const now_ms = clock.now();
-  const [waiting, conversations, removed] = await Promise.all([
+  const [waiting, conversations, removed, speech_memory_bytes] = await Promise.all([
     dueCounts(store, TRANSCRIBING_INDEX, now_ms),
     dueCounts(store, INSIGHTS_INDEX, now_ms),
     metrics.retention_removed.get(),
+    speech.memory(),
   ]);
   const { activity, in_flight } = transcription;
   const { lag_ms, ...last_hour } = recentTranscription(activity);
@@ -154,6 +159,7 @@ export async function readContentForStaff(
   return {
     now: momentOf(now_ms),
     transcriber,
+    speech_memory_bytes,
     in_hand: in_flight,
     waiting: waitingView(waiting, now_ms),
     failing: failingView(activity.failing),

@@ -1,5 +1,5 @@
+import { plainText } from '../../../domain/plain_text.js';
 import { ADDRESSES, bareText } from '../../../domain/text_addresses.js';
-import { plainText } from '../../transcripts/engines/plain_text.js';
 import { wordsOf } from './stems.js';
 
 /** Text of engines as it may be shown, and what in it leads somewhere else. */

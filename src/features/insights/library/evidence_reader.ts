@@ -130,6 +130,7 @@ export class EvidenceReader {
     if (kind === 'memory') return this.#isAllDeleted((item as Memory).evidence, item.pipeline_id);
     if (kind === 'suggestion') {
       const { made_by, evidence, pipeline_id } = item as Suggestion;
+      if (made_by === 'person') return false;
       return made_by === 'extractive'
         ? this.#isQuotationDeleted(item as Suggestion)
         : this.#isAllDeleted(evidence, pipeline_id);

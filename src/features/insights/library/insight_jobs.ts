@@ -130,7 +130,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
       stream_id: job.parts[0]?.stream_id ?? '',
       pipeline_id: pipelineOf({ ...job.claim, pipeline_id: job.pipeline_id }, owner),
       engine,
-      conversation_id: insightId(library_id, 'conversation', job.conversation),
+      conversation_id: job.conversation_item?.kept_id ?? insightId(library_id, 'conversation', job.conversation),
       made_by: job.conversation_item?.made_by ?? null,
       input,
     });

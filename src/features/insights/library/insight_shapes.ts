@@ -29,11 +29,10 @@ const made = {
   protected_fields: z.array(z.string()).describe('What a person has set, and no pipeline changes.'),
 };
 const session_id = id.nullable().describe('The recorder session that it was recorded in; null for none.');
-const made_by = z
-  .enum(['extractive', 'model', 'external'])
-  .describe(
-    'extractive: its texts are sentences that were said, shortened and joined; model: a language model wrote them; external: a worker.',
-  );
+const ENGINES = ['extractive', 'model', 'external'] as const;
+const MADE_BY_TEXT =
+  'extractive: its texts are sentences that were said, shortened and joined; model: a language model wrote them; external: a worker.';
+const made_by = z.enum(ENGINES).describe(MADE_BY_TEXT);
 
 export const evidenceShape = z
   .strictObject({
@@ -109,7 +108,7 @@ export const suggestionShape = z
     id,
     ...made,
     session_id,
-    conversation_id: id.describe('The conversation that it came of.'),
+    conversation_id: id.nullable().describe('The conversation that it came of; null for one that was added by hand.'),
     kind: z.enum(SUGGESTION_KINDS).describe('Of which sort it is.'),
     text: z.string().describe('What is to be done, or known; empty where people have deleted what was said.'),
     status: z
@@ -145,7 +144,7 @@ export const suggestionShape = z
       .describe('How often people said so.'),
     evidence,
     state_version: z.int().min(1).describe('Rises with every change that is seen; changes name it.'),
-    made_by,
+    made_by: z.enum([...ENGINES, 'person']).describe(`${MADE_BY_TEXT} person: somebody added it by hand.`),
     ...changed,
   })
   .meta({ id: 'Suggestion' });

@@ -1,7 +1,7 @@
 import { LIBRARIES } from '../../../../actors/insights/library.js';
 import type { ItemKind, Items } from '../../../../actors/insights/library_state.js';
 import type { Principal } from '../../../access/principal.js';
-import { libraryId, partitionOfId, placeOfInsight } from '../../../domain/ids.js';
+import { insightId, libraryId, partitionOfId, placeOfInsight } from '../../../domain/ids.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { orNull, type Refusal, Refused, refuse, throwRefusal } from '../../../domain/refusals.js';
 import type { FeatureServices } from '../../services.js';
@@ -46,15 +46,39 @@ export async function readableItem<Kind extends ItemKind>(
 ): Promise<FoundItem<Kind>> {
   const at = placeOfInsight(id);
   if (at === null || at.kind !== kind) throw new Refused(NO_ITEM[kind]);
-  const place = await orNull(readableLibrary(services, who, at.library_id), 'NOT_FOUND');
-  if (place === null) throw new Refused(NO_ITEM[kind]);
-  const found = await services.actors.library(at.library_id).item({ kind, number: at.number });
+  const found = await itemAt(services, who, { ...at, kind });
+  if (found !== null) return found;
+  const moved = (await movedPlace(services, { ...at, kind })) ?? throwRefusal(NO_ITEM[kind]);
+  return (await itemAt(services, who, { ...moved, kind })) ?? throwRefusal(NO_ITEM[kind]);
+}
+
+/** Null for an item that has moved to another library, and in a library that the caller does not see. */
+async function itemAt<Kind extends ItemKind>(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  { kind, library_id, number }: { kind: Kind; library_id: string; number: number },
+): Promise<FoundItem<Kind> | null> {
+  const place = await orNull(readableLibrary(services, who, library_id), 'NOT_FOUND');
+  if (place === null) return null;
+  const found = await services.actors.library(library_id).item({ kind, number });
+  if ('moved_to' in found) return null;
   const item = found.item as Items[Kind];
   if (!seesPipelineOutput(who, place, item.pipeline_id)) throw new Refused(NO_ITEM[kind]);
   return (
-    (await standingItem(evidenceReader(services, who), kind, { place, number: at.number, item })) ??
-    throwRefusal(NO_ITEM[kind])
+    (await standingItem(evidenceReader(services, who), kind, { place, number, item })) ?? throwRefusal(NO_ITEM[kind])
   );
+}
+
+/** Where an item is that has moved with its recording. */
+async function movedPlace(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { kind, library_id, number: given }: { kind: ItemKind; library_id: string; number: number },
+): Promise<{ library_id: string; number: number } | null> {
+  const asked = actors.library(library_id).item({ kind, number: given });
+  const found = await orNull(asked, 'NOT_FOUND', 'CONTENT_EXPIRED');
+  if (found === null || !('moved_to' in found)) return null;
+  const { number } = await actors.library(found.moved_to).arrived({ id: insightId(library_id, kind, given) });
+  return number === null ? null : { library_id: found.moved_to, number };
 }
 
 export function evidenceReader(services: Pick<FeatureServices, 'actors' | 'runtime'>, who: Principal): EvidenceReader {

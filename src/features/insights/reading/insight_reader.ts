@@ -1,4 +1,5 @@
 import { pipelineOf } from '../../../../actors/insights/context_state.js';
+import { shownId } from '../../../../actors/insights/item_records.js';
 import type { Conversation, ItemKind, Memory, Span, Suggestion } from '../../../../actors/insights/library_state.js';
 import { contactOf } from '../../../../actors/transcripts/transcript_attribution.js';
 import type { Principal } from '../../../access/principal.js';
@@ -57,8 +58,8 @@ export class InsightReader {
     const requester = await this.#shownContact(place, item.roles.requester_contact_id);
     const { kind, text, status, due_at_ms, group, review, feedback, state_version, made_by } = item;
     return {
-      id: insightId(library_id, 'suggestion', number),
-      conversation_id: insightId(library_id, 'conversation', item.conversation),
+      id: shownId(library_id, 'suggestion', number, item),
+      conversation_id: conversationIdOf(library_id, item),
       kind,
       text,
       status,
@@ -79,15 +80,15 @@ export class InsightReader {
     const made = this.#made(place, item);
     const evidence = await this.#evidenceOf(item);
     const about = await this.#shownContact(place, item.contact_id);
-    const { text, kind, state, superseded_by, origin } = item;
+    const { text, kind, state, origin } = item;
     return {
-      id: insightId(place.library_id, 'memory', number),
+      id: shownId(place.library_id, 'memory', number, item),
       ...made,
       text,
       kind,
       contact_id: about.id,
       state,
-      superseded_by: superseded_by === null ? null : insightId(place.library_id, 'memory', superseded_by),
+      superseded_by: supersededId(place.library_id, item),
       origin,
       protected: item.protected,
       evidence,
@@ -103,7 +104,7 @@ export class InsightReader {
       evidence: await this.#evidenceOf({ evidence, pipeline_id }),
     }));
     return {
-      id: insightId(place.library_id, 'conversation', number),
+      id: shownId(place.library_id, 'conversation', number, item),
       ...made,
       parts,
       started_at: iso(started_at_ms),
@@ -171,13 +172,23 @@ export class InsightReader {
     return { id: contact?.id ?? null };
   }
 
-  async #evidenceOf({ evidence, pipeline_id }: Pick<Suggestion, 'evidence' | 'pipeline_id'>): Promise<EvidenceView[]> {
+  async #evidenceOf({
+    evidence,
+    pipeline_id,
+    made_by,
+  }: Pick<Suggestion, 'evidence' | 'pipeline_id'> & { made_by?: Suggestion['made_by'] }): Promise<EvidenceView[]> {
     const found: EvidenceView[] = [];
     for (const span of evidence) {
       const view = await this.#evidence(span, pipeline_id);
-      found.push(view);
+      // What a person points at is there with its recording, whether or not anybody speaks then.
+      const is_silent = made_by === 'person' && view.state === 'deleted' && (await this.#isThere(span, pipeline_id));
+      found.push(is_silent ? { ...view, state: 'available' } : view);
     }
     return found;
+  }
+
+  async #isThere({ stream_id }: Span, pipeline_id: string | null): Promise<boolean> {
+    return (await this.#reader.readable(stream_id, pipeline_id)) !== null;
   }
 
   /** The name of the speaker of the first turn. */
@@ -222,4 +233,12 @@ function shortened(text: string): string {
   const characters = [...text];
   if (characters.length <= LIMITS.quote_chars_max) return text;
   return `${characters.slice(0, LIMITS.quote_chars_max - 1).join('')}…`;
+}
+
+function conversationIdOf(library_id: string, { conversation, kept_conversation_id }: Suggestion): string | null {
+  return conversation === null ? null : (kept_conversation_id ?? insightId(library_id, 'conversation', conversation));
+}
+
+function supersededId(library_id: string, { superseded_by, kept_superseded_by }: Memory): string | null {
+  return superseded_by === null ? (kept_superseded_by ?? null) : insightId(library_id, 'memory', superseded_by);
 }

@@ -30,6 +30,7 @@ const ONLY_OWNER = refuse('FORBIDDEN', 'Only its owner reads what came of a reco
 export const TASKS: ReadonlySet<SuggestionView['kind']> = new Set(['task', 'follow_up', 'reminder']);
 
 const told = {
+  edited: z.boolean().describe('Whether a person wrote the summary, which no run changes.'),
   title: conversationShape.shape.title,
   summary: conversationShape.shape.summary,
   summary_sentences: conversationShape.shape.summary_sentences,
@@ -76,7 +77,7 @@ export const streamSummaryShape = z
 
 export type StreamSummaryView = z.infer<typeof streamSummaryShape>;
 
-type SummaryServices = Pick<FeatureServices, 'actors' | 'runtime'> & {
+export type SummaryServices = Pick<FeatureServices, 'actors' | 'runtime'> & {
   insights: InsightServices;
   settings: TranscriberSettings;
   transcription: TranscriptionJobs;
@@ -96,18 +97,21 @@ export async function streamSummary(
   const found = await conversationsOn(services, { place, stream_id, reading });
   const conversations = await viewEach(found, async (row) => {
     const view = await reading.conversation({ ...row, item: onRecording(row.item, stream_id) });
-    return { view, ...spanOn(row.item, stream_id), participants: await participantsOn([row], stream_id, reading) };
+    return {
+      number: row.number,
+      view,
+      ...spanOn(row.item, stream_id),
+      participants: await participantsOn([row], stream_id, reading),
+    };
   });
   const suggestions = await suggestionsOf(services, { place, stream_id, reading, conversations: found });
-  const longest = conversations.reduce<(typeof conversations)[number] | undefined>(
-    (best, one) => (best !== undefined && lengthOf(best) >= lengthOf(one) ? best : one),
-    undefined,
-  );
+  const longest = longestOn(found, stream_id);
+  const { view } = conversations.find(({ number }) => number === longest?.number) ?? {};
   const updated = [...conversations.map(({ view }) => view), ...suggestions].map(({ updated_at }) => updated_at).sort();
   return {
     stream_id,
     state: waits ? 'pending' : updated.length === 0 ? 'none' : 'ready',
-    ...toldBy(longest?.view),
+    ...toldBy(view),
     participants: await participantsOn(found, stream_id, reading),
     decisions: suggestions.filter(({ kind }) => kind === 'decision'),
     tasks: suggestions.filter(({ kind }) => TASKS.has(kind)),
@@ -134,8 +138,20 @@ async function failureOn(
 }
 
 function toldBy(view: ConversationView | undefined) {
-  const { title = null, summary = null, summary_sentences = [], topics = [] } = view ?? {};
-  return { title, summary, summary_sentences, topics };
+  const { title = null, summary = null, summary_sentences = [], topics = [], protected_fields = [] } = view ?? {};
+  return { edited: protected_fields.includes('summary'), title, summary, summary_sentences, topics };
+}
+
+/** The first of the longest conversations of a recording. */
+export function longestOn(
+  found: readonly FoundItem<'conversation'>[],
+  stream_id: string,
+): FoundItem<'conversation'> | undefined {
+  return found.reduce<FoundItem<'conversation'> | undefined>((best, one) => {
+    const is_longer =
+      best === undefined || lengthOf(spanOn(one.item, stream_id)) > lengthOf(spanOn(best.item, stream_id));
+    return is_longer ? one : best;
+  }, undefined);
 }
 
 type OnStream = { place: LibraryPlace; stream_id: string; reading: InsightReader };

@@ -4,6 +4,8 @@ import type { Principal } from '../../../access/principal.js';
 import { libraryId } from '../../../domain/ids.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { orNull, Refused, refuse } from '../../../domain/refusals.js';
+import { withNotes } from '../../recordings/stream_notes.js';
+import { type MarkedQuery, markedStreams, withTags } from '../../recordings/stream_tags.js';
 import { listStreams, type StreamQuery, type StreamView } from '../../recordings/streams.js';
 import type { FeatureServices } from '../../services.js';
 import { withSpeakers } from '../../transcripts/stream_speakers.js';
@@ -51,15 +53,16 @@ export async function withSuggestedTitles(
 }
 
 /** Details of a stream that a list shows on request. */
-export type StreamDetail = 'title_suggested' | 'speakers';
+export type StreamDetail = 'title_suggested' | 'speakers' | 'tags' | 'notes';
 
 /** `from`, `to`: bounds of its start. `q`: a part of its own or suggested title. `contact_id`: a speaker. */
-type FoundStreamsQuery = StreamQuery & {
-  from?: string | undefined;
-  to?: string | undefined;
-  q?: string | undefined;
-  include: readonly StreamDetail[];
-};
+type FoundStreamsQuery = StreamQuery &
+  MarkedQuery & {
+    from?: string | undefined;
+    to?: string | undefined;
+    q?: string | undefined;
+    include: readonly StreamDetail[];
+  };
 
 /** A page of streams that pass, newest first. It may be short if few of many pass. */
 export async function findStreams(
@@ -70,7 +73,8 @@ export async function findStreams(
   if (query.contact_id !== undefined && !who.permissions.includes('turns:read')) throw new Refused(NO_TRANSCRIPTS);
   const contact_id = (await contactAsked(services, who, query.contact_id))?.id;
   const wanted = { ...query, contact_id };
-  const is_narrow = [query.from, query.to, query.q, contact_id].some((filter) => filter !== undefined);
+  const { from, to, q, tag, starred } = query;
+  const is_narrow = [from, to, q, tag, starred, contact_id].some((filter) => filter !== undefined);
   const items: StreamView[] = [];
   let { cursor } = query;
   for (let looked = 0; ; looked += limit) {
@@ -91,14 +95,16 @@ export async function withDetails(
   include: readonly StreamDetail[],
 ): Promise<StreamView[]> {
   const titled = include.includes('title_suggested') ? await withSuggestedTitles(services, who, streams) : [...streams];
-  return include.includes('speakers') ? withSpeakers(services, who, titled) : titled;
+  const tagged = include.includes('tags') ? await withTags(services, who, titled) : titled;
+  const noted = include.includes('notes') ? await withNotes(services, who, tagged) : tagged;
+  return include.includes('speakers') ? withSpeakers(services, who, noted) : noted;
 }
 
 /** The streams of a page that pass, with their details. The cheapest filters come first. */
 async function passing(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
-  { from, to, q, source_id, workspace_id, contact_id, include }: Omit<FoundStreamsQuery, 'limit'>,
+  { from, to, q, source_id, workspace_id, contact_id, include, ...marks }: Omit<FoundStreamsQuery, 'limit'>,
   streams: readonly StreamView[],
 ): Promise<StreamView[]> {
   const there = streams.filter(
@@ -108,8 +114,9 @@ async function passing(
       (source_id === undefined || stream.source_id === source_id) &&
       (workspace_id === undefined || stream.workspace_id === workspace_id),
   );
+  const marked = await markedStreams(services, who, marks, there);
   // The index has all that have ever shown a contact.
-  const spoken = contact_id === undefined ? there : await withSpeakers(services, who, there);
+  const spoken = contact_id === undefined ? marked : await withSpeakers(services, who, marked);
   const said = spoken.filter(
     ({ speakers }) => contact_id === undefined || speakers?.some((one) => one.contact_id === contact_id),
   );

@@ -1,13 +1,11 @@
 import { saidAt } from '../../../../actors/insights/library_block.js';
 import type { NumberedFeedback } from '../../../../actors/insights/library_queries.js';
-import type { Roles, Suggestion } from '../../../../actors/insights/library_state.js';
+import type { Suggestion } from '../../../../actors/insights/library_state.js';
 import { type Page, type PageQuery, pageOfAll } from '../../../access/cursors.js';
 import type { Principal } from '../../../access/principal.js';
 import { insightId, placeOfInsight } from '../../../domain/ids.js';
 import { Refused, refuse } from '../../../domain/refusals.js';
 import type { EntityOf } from '../../../engine/runtime/actors.js';
-import { noonOf } from '../../../engine/time/time_zone.js';
-import { clockOf } from '../../accounts/account_clock.js';
 import type { FeatureServices } from '../../services.js';
 import { selectPipeline } from '../../transcripts/pipeline_access.js';
 import type { FeedbackView, RevisionView, SuggestionView } from '../library/insight_shapes.js';
@@ -15,16 +13,13 @@ import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from
 import { listItems } from './insight_lists.js';
 import { InsightReader, viewEach } from './insight_reader.js';
 import { itemRevisions } from './insight_revisions.js';
+import { dueOf, NO_CONTACT, type RolesEdit, requireOneDue, rolesOf } from './suggestion_fields.js';
 import { userTextStems } from './user_text_stems.js';
 
 /** Suggestions: tasks, reminders, decisions and questions from recordings. Rule K-010; docs/choices.md, "Insights". */
 
 const KIND = 'suggestion';
-const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const NO_GROUP = refuse('NOT_FOUND', 'There is no such group of suggestions.');
-const TWO_DUES = refuse('BAD_REQUEST', 'Name due_at or due_date, not both.', {
-  details: [{ path: 'due_date', message: 'must be absent beside due_at' }],
-});
 const NO_SPAN = refuse('BAD_REQUEST', 'said_to must lie behind said_from.', {
   details: [{ path: 'said_to', message: 'must lie behind said_from' }],
 });
@@ -115,43 +110,31 @@ export async function separateSuggestions(
 type SuggestionEdit = {
   id: string;
   state_version: number;
+  kind?: Suggestion['kind'] | undefined;
   text?: string | undefined;
   due_at?: string | null | undefined;
   due_date?: string | null | undefined;
   roles?: RolesEdit | undefined;
   status?: Suggestion['status'] | undefined;
 };
-type RolesEdit = { [Name in keyof Roles]?: string | null | undefined };
 
 /** Changes the members that a request names. CONFLICT if `state_version` is not the present one. */
 export async function editSuggestion(
   services: Pick<FeatureServices, 'actors' | 'keys' | 'runtime'>,
   who: Principal,
-  { id, state_version, text, due_at, due_date, roles: edited, status }: SuggestionEdit,
+  { id, state_version, kind, text, due_at, due_date, roles: edited, status }: SuggestionEdit,
 ): Promise<SuggestionView> {
   const reading = new InsightReader(services, who);
   const roles = await rolesOf(reading, who, edited);
   const stems = await userTextStems(services, who, text);
-  if (due_at !== undefined && due_date !== undefined) throw new Refused(TWO_DUES);
+  requireOneDue({ due_at, due_date });
   const found = await writableItem(services, who, { kind: KIND, id });
-  const due = await dueOf(services, found, { due_at, due_date });
-  const { number } = found;
-  const edit = { number, state_version, text, stems, ...due, roles, status };
-  const answer = await services.actors.library(found.place.library_id).edit_suggestion(edit, who.fences);
+  const { number, item, place } = found;
+  const clock = { account_id: place.account_id, stream_id: item.evidence[0]?.stream_id };
+  const due = await dueOf(services, clock, { due_at, due_date });
+  const edit = { number, state_version, kind, text, stems, ...due, roles, status };
+  const answer = await services.actors.library(place.library_id).edit_suggestion(edit, who.fences);
   return reading.suggestion({ ...found, item: answer.item });
-}
-
-/** A day is due at its noon, in the zone of the profile or by the clocks of the recording. */
-async function dueOf(
-  services: Pick<FeatureServices, 'actors'>,
-  { place: { account_id }, item }: FoundItem<'suggestion'>,
-  { due_at, due_date }: Pick<SuggestionEdit, 'due_at' | 'due_date'>,
-): Promise<{ due_at_ms?: number | null; due_date?: string | null }> {
-  if (due_date == null && due_at == null)
-    return due_date === undefined && due_at === undefined ? {} : { due_at_ms: null, due_date: null };
-  if (due_date == null) return { due_at_ms: Date.parse(due_at as string), due_date: null };
-  const clock = await clockOf(services, account_id, item.evidence[0]?.stream_id);
-  return { due_at_ms: noonOf(due_date, clock), due_date };
 }
 
 /** Records whether the speech supports a suggestion. CONFLICT if `state_version` is not the present one. */
@@ -291,24 +274,6 @@ async function changed(
   const found = await writableItem(services, who, { kind: KIND, id });
   const answer = await ask(services.actors.library(found.place.library_id), found.number);
   return reading.suggestion({ ...found, item: answer.item });
-}
-
-/** The present contacts behind these ids; NOT_FOUND for one of another account. */
-async function rolesOf(
-  reading: InsightReader,
-  { account_id }: Principal,
-  roles: RolesEdit | undefined,
-): Promise<Partial<Roles> | undefined> {
-  if (roles === undefined) return undefined;
-  const found: Partial<Roles> = {};
-  for (const name of ['owner_contact_id', 'requester_contact_id'] as const) {
-    const asked = roles[name];
-    if (asked === undefined) continue;
-    const contact = asked === null ? null : await reading.contact(account_id, asked);
-    if (asked !== null && contact === null) throw new Refused(NO_CONTACT);
-    found[name] = contact?.id ?? null;
-  }
-  return found;
 }
 
 /** The numbers of suggestions that lie in one library of the caller. */

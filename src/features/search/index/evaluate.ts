@@ -22,6 +22,8 @@ export type SearchScope = {
   /** The number of the pipeline whose transcripts count; 0 for the default one. */
   pipeline: number;
   source_id: string | null;
+  /** The only transcript whose turns count. */
+  transcript_id?: string | undefined;
   deleted_sources: ReadonlySet<string>;
 };
 
@@ -73,12 +75,14 @@ export function* searchedTranscripts(
   index: SearchIndex,
   scope: SearchScope,
 ): Generator<[string, readonly IndexedPage[]]> {
-  const { pipeline } = scope;
+  const { pipeline, transcript_id: only = null } = scope;
   const deleted =
     pipeline === 0
       ? index.deleted_streams
       : new Set([...index.deleted_streams].map((stream_id) => pipelineOutputId(stream_id, pipeline)));
-  for (const [transcript_id, pages] of index.transcripts)
+  const own = only === null ? undefined : index.transcripts.get(only);
+  const transcripts = only === null ? index.transcripts : own === undefined ? [] : [[only, own] as const];
+  for (const [transcript_id, pages] of transcripts)
     if (pipelineNumberOf(transcript_id) === pipeline && !deleted.has(transcript_id) && hasSource(pages, scope))
       yield [transcript_id, pages];
 }

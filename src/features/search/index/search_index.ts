@@ -139,6 +139,7 @@ export class SearchIndexes {
     for (const { member } of changed) {
       const place = placeOfMember(member);
       if (place.place === 'deleted_stream') deleted.push(place.stream_id);
+      else if (place.place === 'left_transcript') dropPages(kept, place.transcript_id);
       else if (place.place === 'item') entries.push(place.entry);
       else pages.set(place.transcript_id, [...(pages.get(place.transcript_id) ?? []), place.page]);
     }
@@ -222,11 +223,15 @@ function putItem(kept: CachedIndex, entry: string, block: Block | null): void {
 function forget(kept: CachedIndex, stream_id: string): void {
   if (!kept.deleted_streams.has(stream_id)) kept.bytes += DELETED_BYTES;
   kept.deleted_streams.add(stream_id);
-  for (const [transcript_id, pages] of kept.transcripts) {
-    if (transcript_id !== stream_id && transcript_id !== outputLike(transcript_id, stream_id)) continue;
-    kept.bytes -= pages.reduce((sum, { block, vectors }) => sum + sizeOf(block) + (vectors?.bytes ?? 0), 0);
-    kept.transcripts.delete(transcript_id);
-  }
+  for (const transcript_id of kept.transcripts.keys())
+    if (transcript_id === stream_id || transcript_id === outputLike(transcript_id, stream_id))
+      dropPages(kept, transcript_id);
+}
+
+function dropPages(kept: CachedIndex, transcript_id: string): void {
+  const pages = kept.transcripts.get(transcript_id) ?? [];
+  kept.bytes -= pages.reduce((sum, { block, vectors }) => sum + sizeOf(block) + (vectors?.bytes ?? 0), 0);
+  kept.transcripts.delete(transcript_id);
 }
 
 /** The id of the transcript that the pipeline of another one would make of a recording. */

@@ -1,3 +1,4 @@
+import type { Slices } from '../../../engine/time/slices.js';
 import type { SearchScope } from '../index/evaluate.js';
 import type { Hits, Weights } from '../index/hits.js';
 import type { TurnSimilarities } from '../index/turn_similarity.js';
@@ -46,9 +47,14 @@ export type PassageRanking = {
 /** A turn with its features and its chance to answer the question, by itself and with the turns beside it. */
 type RankedTurn = { turn: TurnCandidate; own: number; chance: number };
 
-/** Passages around turns, the best first. `best`: the hits of turns with the best scores. */
-export function rankPassages(hits: Hits, best: readonly number[], ranking: PassageRanking): RankedPassage[] {
-  const { candidates, features } = candidatesWithFeatures(hits, best, ranking);
+/** Passages around turns, the best first, in slices. `best`: the hits of turns with the best scores. */
+export async function rankPassages(
+  hits: Hits,
+  best: readonly number[],
+  ranking: PassageRanking,
+  slices: Slices,
+): Promise<RankedPassage[]> {
+  const { candidates, features } = await candidatesWithFeatures(hits, best, ranking, slices);
   const { about, words } = ranking.question;
   // Of promises and the like alone, without a subject, nothing was learned.
   const ranked =
@@ -57,15 +63,18 @@ export function rankPassages(hits: Hits, best: readonly number[], ranking: Passa
 }
 
 /** The turns that are ranked, each with the row of features that the model is learned from. */
-export function candidatesWithFeatures(
+export async function candidatesWithFeatures(
   hits: Hits,
   best: readonly number[],
   { scope, weights, question, said_by, similarities }: PassageRanking,
-): { candidates: TurnCandidate[]; features: Float64Array[] } {
+  slices: Slices,
+): Promise<{ candidates: TurnCandidate[]; features: Float64Array[] }> {
   const marks = new TurnMarks();
   const page_scores = new PageScores(scope, hits, question);
   const scoring = { weights, question, said_by, marks };
-  const candidates = candidatesOf({ hits, best, scoring, page_scores, similarities });
+  await slices.pause();
+  const candidates = await candidatesOf({ hits, best, scoring, similarities }, slices);
+  await slices.pause();
   return { candidates, features: featuresOf(candidates, { question, page_scores, marks }) };
 }
 

@@ -35,6 +35,7 @@ export type RecallQuery = {
   from?: string | undefined;
   to?: string | undefined;
   workspace_id?: string | undefined;
+  stream_id?: string | undefined;
   contact_ids?: string[] | undefined;
   limit: number;
   context_turns: number;

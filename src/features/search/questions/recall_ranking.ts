@@ -47,7 +47,8 @@ export async function bestOf(who: Principal, recalled: Recalled, slices: Slices)
   const factorOf = factorOfTime(recalled);
   const best = await bestHitsOf({ hits, weights, question, factorOf }, slices);
   const of_turns = best.filter((hit) => hits.isTurn(hit));
-  const passages = question.words.length > 0 ? passagesFor(recalled, of_turns, factorOf) : newest(hits, of_turns);
+  const passages =
+    question.words.length > 0 ? await passagesFor(recalled, of_turns, factorOf, slices) : newest(hits, of_turns);
   const candidates = passages.map(({ passage, score }): Candidate => {
     return { passage, started_ms: passage.started_ms, score };
   });
@@ -75,12 +76,13 @@ function passagesFor(
   { scope, hits, weights, question, named, context_turns, similarities }: Recalled,
   best: readonly number[],
   factorOf: (started_ms: number) => number,
-): RankedPassage[] {
+  slices: Slices,
+): Promise<RankedPassage[]> {
   const said_by = new Set(named.said_by.keys());
   const limit = RECALL_PASSAGES_MAX;
-  return rankPassages(hits, best, {
-    ...{ scope, weights, question, said_by, around: context_turns, limit, similarities, factorOf },
-  });
+  const around = context_turns;
+  const ranking = { scope, weights, question, said_by, around, limit, similarities, factorOf };
+  return rankPassages(hits, best, ranking, slices);
 }
 
 /** `factorOf`: of a score, by when the hit began, at most `factor_max`; it costs more than the score. */

@@ -24,7 +24,13 @@ const recallItemShape = z
       .nullable()
       .describe('Null for a passage.'),
     turns: z.array(turnShape).describe('What was said there, and before and after it.'),
+    highlights: z
+      .array(z.array(z.tuple([count, count])))
+      .describe('For each of `turns`, where words of the query stand in it: from and to, in UTF-16 units.'),
     matched: z.array(z.string()).describe('Which words of the query it has, in some form.'),
+    found_by: z
+      .enum(['words', 'meaning', 'time'])
+      .describe('words: it has words of the query. meaning: it means something like it. time: it was said then.'),
   })
   .meta({ id: 'RecallItem' });
 

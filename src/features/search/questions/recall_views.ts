@@ -1,9 +1,9 @@
+import { shownId } from '../../../../actors/insights/item_records.js';
 import { languageOf, saidAt, searchedText } from '../../../../actors/insights/library_block.js';
 import type { Suggestion } from '../../../../actors/insights/library_state.js';
 import { type PageTurn, pageOf } from '../../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../../access/principal.js';
 import { momentOrNull } from '../../../access/response_schemas.js';
-import { insightId } from '../../../domain/ids.js';
 import { type Interval, shared } from '../../../domain/intervals.js';
 import { matchesIn } from '../../../domain/search/snippet.js';
 import { stemmerOf } from '../../../domain/search/stemmers.js';
@@ -59,7 +59,7 @@ export class RecallViews {
     const places = new Set(standing.map(({ page, turn }) => `${page.number} ${turn.serial}`));
     const shown = await this.#shown(readable, all, ({ page, turn }) => places.has(`${page} ${turn.serial}`));
     if (shown === null) return null;
-    const { from, to, turns } = shown;
+    const { from, to, turns, highlights } = shown;
     return {
       kind: 'passage',
       score,
@@ -69,7 +69,9 @@ export class RecallViews {
       started_at: new Date(Date.parse(readable.stream.captured_at) + from.start_ms).toISOString(),
       suggestion: null,
       turns,
+      highlights,
       matched: this.#inOrder(borne),
+      found_by: question.words.length === 0 ? 'time' : borne.length > 0 ? 'words' : 'meaning',
     };
   }
 
@@ -85,7 +87,7 @@ export class RecallViews {
     if (matched.length === 0) return null;
     const moment = await this.#momentOf(item);
     const { kind, text, status, due_at_ms } = item;
-    const id = insightId(place.library_id, 'suggestion', number);
+    const id = shownId(place.library_id, 'suggestion', number, item);
     return {
       kind: 'suggestion',
       score,
@@ -93,6 +95,7 @@ export class RecallViews {
       started_at: new Date(saidAt('suggestion', item)).toISOString(),
       suggestion: { id, kind, text, status, due_at: momentOrNull(due_at_ms) },
       matched: this.#inOrder(matched),
+      found_by: 'words',
     };
   }
 
@@ -110,9 +113,9 @@ export class RecallViews {
       );
       const span = spanOf({ start_ms, end_ms });
       const shown = await this.#shown(readable, all, ({ turn }) => shared(spanOf(turn), span) > 0);
-      if (shown !== null) return { stream_id, start_ms, end_ms, turns: shown.turns };
+      if (shown !== null) return { stream_id, start_ms, end_ms, turns: shown.turns, highlights: shown.highlights };
     }
-    return { stream_id: null, start_ms: null, end_ms: null, turns: [] };
+    return { stream_id: null, start_ms: null, end_ms: null, turns: [], highlights: [] };
   }
 
   /** From the first to the last turn that is meant, with what was said before and after; null where none is. */
@@ -120,14 +123,19 @@ export class RecallViews {
     readable: ReadableTranscript,
     all: readonly FoundTurn[],
     isMeant: (turn: FoundTurn) => boolean,
-  ): Promise<{ from: PageTurn; to: PageTurn; turns: TurnView[] } | null> {
+  ): Promise<(Pick<RecallItem, 'turns' | 'highlights'> & { from: PageTurn; to: PageTurn }) | null> {
     const { context_turns } = this.#recalled;
     const [from, to] = [all.findIndex(isMeant), all.findLastIndex(isMeant)];
     const [first, last] = [all[from], all[to]];
     if (first === undefined || last === undefined) return null;
     const around = all.slice(Math.max(0, from - context_turns), to + 1 + context_turns);
     const turns = await viewTurns(this.#services, this.#who, { readable, turns: around });
-    return { from: first.turn, to: last.turn, turns };
+    return { from: first.turn, to: last.turn, turns, highlights: turns.map((turn) => this.#highlightsIn(turn)) };
+  }
+
+  #highlightsIn({ text, language }: TurnView): [number, number][] {
+    const matches = matchesIn(this.#recalled.question.wanted, text, stemmerOf(language));
+    return matches.map(({ at, length }) => [at, at + length]);
   }
 
   /** Words of the question that stand in a turn, and names of whoever said it. */
@@ -160,7 +168,7 @@ export class RecallViews {
   }
 }
 
-type Moment = Pick<RecallItem, 'stream_id' | 'start_ms' | 'end_ms' | 'turns'>;
+type Moment = Pick<RecallItem, 'stream_id' | 'start_ms' | 'end_ms' | 'turns' | 'highlights'>;
 
 function spanOf({ start_ms, end_ms }: { start_ms: number; end_ms: number }): Interval {
   return [start_ms, Math.max(end_ms, start_ms + 1)];

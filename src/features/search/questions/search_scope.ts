@@ -1,7 +1,8 @@
 import type { ItemKind } from '../../../../actors/insights/library_state.js';
 import { DELETED_SOURCES } from '../../../../actors/recordings/source.js';
+import type { Stream } from '../../../../actors/recordings/stream_state.js';
 import type { Principal } from '../../../access/principal.js';
-import { libraryId, ownerOfPipeline, partitionOfId } from '../../../domain/ids.js';
+import { libraryId, ownerOfPipeline, partitionOfId, pipelineOutputId } from '../../../domain/ids.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { orNull, Refused, refuse } from '../../../domain/refusals.js';
 import { librariesOf, wrongWorkspace } from '../../insights/reading/insight_access.js';
@@ -9,6 +10,7 @@ import { InsightReader } from '../../insights/reading/insight_reader.js';
 import { ownSource } from '../../recordings/sources.js';
 import type { FeatureServices } from '../../services.js';
 import { isDeveloper, selectPipeline } from '../../transcripts/pipeline_access.js';
+import { readableTranscript } from '../../transcripts/transcript_reading.js';
 import type { SearchScope } from '../index/evaluate.js';
 import type { SearchKind } from '../index/hits.js';
 import type { SearchIndex, SearchIndexes } from '../index/search_index.js';
@@ -31,6 +33,8 @@ export type ScopeQuery = {
   kinds: readonly SearchKind[];
   workspace_id?: string | undefined;
   source_id?: string | undefined;
+  /** Only turns of this recording; no other kinds. */
+  stream_id?: string | undefined;
   contact_ids?: readonly string[] | undefined;
   session_id?: string | undefined;
   pipeline_id?: string | undefined;
@@ -44,9 +48,10 @@ export async function openScope(
   who: Principal,
   query: ScopeQuery,
 ): Promise<OpenScope> {
-  const { kinds, source_id = null, session_id = null, contact_ids = null } = query;
+  const { stream_id, source_id = null, session_id = null, contact_ids = null } = query;
+  const kinds = stream_id === undefined ? query.kinds : query.kinds.filter((kind) => kind === 'turn');
   const may_all = who.permissions.includes('debug:read') && isDeveloper(who);
-  if (!may_all && kinds.some((kind) => OF_DEVELOPERS.has(kind))) throw new Refused(DEVELOPERS_ONLY);
+  if (!may_all && query.kinds.some((kind) => OF_DEVELOPERS.has(kind))) throw new Refused(DEVELOPERS_ONLY);
   const pipeline_id = await selectPipeline(services, who, query.pipeline_id);
   const reads = new ScopeReads(services);
   // Most search their own libraries, which are known: these are read beside the list of all.
@@ -58,10 +63,13 @@ export async function openScope(
     ]),
   ]);
   if (source_id !== null) await ownSource(services, { account_id: who.account_id, id: source_id });
+  const stream = stream_id === undefined ? null : (await readableTranscript(services, who, stream_id)).stream;
   const contacts = contact_ids === null ? null : await contactsNow(services, who, contact_ids);
   // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
   const is_own = pipeline_id !== null || contacts !== null;
-  const libraries = is_own ? found.filter(({ account_id }) => account_id === who.account_id) : found;
+  const searched = stream === null ? found : found.filter(({ library_id }) => library_id === libraryOf(stream));
+  const libraries = is_own ? searched.filter(({ account_id }) => account_id === who.account_id) : searched;
+  const pipeline = pipeline_id === null ? 0 : (ownerOfPipeline(pipeline_id)?.number ?? 0);
   const [indexes, deleted_sources] = await Promise.all([
     Promise.all(libraries.map(({ library_id }) => reads.index(library_id))),
     Promise.all(libraries.map(({ account_id }) => reads.deletedSources(account_id))),
@@ -72,10 +80,19 @@ export async function openScope(
       kinds: new Set(kinds),
       source_id,
       deleted_sources: new Set(deleted_sources.flat()),
-      pipeline: pipeline_id === null ? 0 : (ownerOfPipeline(pipeline_id)?.number ?? 0),
+      pipeline,
+      transcript_id: stream === null ? undefined : transcriptOf(stream.id, pipeline),
     },
     filters: { pipeline_id, contact_ids: contacts, session_id },
   };
+}
+
+function libraryOf({ account_id, workspace_id }: Stream): string {
+  return libraryId(account_id, workspace_id);
+}
+
+function transcriptOf(stream_id: string, pipeline: number): string {
+  return pipeline === 0 ? stream_id : pipelineOutputId(stream_id, pipeline);
 }
 
 type SearchedLibrary = { library_id: string; account_id: string };

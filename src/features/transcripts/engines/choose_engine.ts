@@ -2,7 +2,7 @@ import { OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { ProcessFailed } from '../../../engine/process/framed_process.js';
 import { AudioDecoders } from '../../../engine/speech/audio_decoders.js';
-import { BUILT_IN_MODEL, speechModelOf } from '../../../engine/speech/speech_model.js';
+import { BUILT_IN_MODEL, modelBytes, type SpeechModel, speechModelOf } from '../../../engine/speech/speech_model.js';
 import { SpeechProcess } from '../../../engine/speech/speech_process.js';
 import { BuiltInEngine } from './built_in.js';
 import { commandEngine, removeLeftBehind } from './command.js';
@@ -19,17 +19,23 @@ export type TranscriberSettings = {
   transcribe_command: string[] | null;
   transcribe_built_in: boolean;
   transcribe_model_dir: string | null;
+  transcribe_speakers_dir: string | null;
   transcribe_nice: number;
 };
+
+type ModelFolders = Pick<TranscriberSettings, 'transcribe_model_dir' | 'transcribe_speakers_dir'>;
 
 /** Who makes text of audio, and which other host the audio goes to. */
 export type Transcriber = { by: 'server' | 'program' | 'built_in' | 'workers' | 'nobody'; host: string | null };
 
 /**
  * The same, as operators are told. `hosts`: all other machines that audio may go to. `languages`: BCP 47 tags of those that
- * the engine knows; null where it knows many or does not say.
+ * the engine knows; null where it knows many or does not say. `model`: that of the built-in engine.
  */
-export type TranscriberShown = Transcriber & { hosts: string[]; languages: string[] | null };
+export type TranscriberShown = Transcriber & { hosts: string[]; languages: string[] | null; model: string | null };
+
+/** With half of what it may take a process is replaced, and a loaded model takes up to twice its files. */
+const MEMORY_FACTOR = 4;
 
 /** `speech`: for the built-in engine. `now`: the clock. */
 type EngineParts = { speech: SpeechProcess; now: () => number };
@@ -55,12 +61,31 @@ export function previewEngine(settings: TranscriberSettings, speech: SpeechProce
   return transcriberOf(settings).by === 'built_in' ? builtInEngine(settings, speech, { preview: true }) : null;
 }
 
+/**
+ * The engine for callers that wait for the text of a file. The built-in one runs in a process of their own, `speech`: they
+ * do not wait behind windows of recordings.
+ */
+export function waitingEngine(
+  settings: TranscriberSettings,
+  parts: EngineParts,
+): { engine: Engine | null; diarizes: boolean | null } {
+  const engine = chooseEngine(settings, parts);
+  switch (transcriberOf(settings).by) {
+    case 'built_in':
+      return { engine, diarizes: builtInModel(settings)?.speakers != null };
+    case 'server':
+      return { engine, diarizes: settings.transcribe_diarize };
+    default:
+      return { engine, diarizes: null };
+  }
+}
+
 function builtInEngine(
   settings: TranscriberSettings,
   speech: SpeechProcess,
   options: { preview: boolean },
 ): Engine | null {
-  const model = speechModelOf(modelFolder(settings));
+  const model = builtInModel(settings);
   return model === null ? null : new BuiltInEngine(speech, model, options);
 }
 
@@ -103,10 +128,32 @@ export function transcriptionHosts(settings: TranscriberSettings, further: Engin
 
 /** The process that recognizes speech for the built-in engine. */
 export function openSpeechProcess(settings: TranscriberSettings): SpeechProcess {
-  const model_folder = transcriberOf(settings).by === 'built_in' ? modelFolder(settings) : null;
-  const { speech_idle_ms: idle_ms, engine_ms_max: silence_ms_max, speech_bytes_max: memory_bytes_max } = LIMITS;
   const { transcribe_nice: priority } = settings;
-  return new SpeechProcess({ model_folder, idle_ms, silence_ms_max, memory_bytes_max, priority });
+  const folders = builtInFolders(settings);
+  const is_built_in = transcriberOf(settings).by === 'built_in';
+  return speechProcessFor({ ...folders, ...(!is_built_in && { model_folder: null }), priority });
+}
+
+/** The folders of the models that the built-in engine uses. */
+export function builtInFolders(settings: ModelFolders): { model_folder: string; speakers_folder: string | null } {
+  return { model_folder: modelFolder(settings), speakers_folder: settings.transcribe_speakers_dir };
+}
+
+/** The same for any model. Its memory may grow with the files of the model. */
+export function speechProcessFor({
+  model_folder,
+  speakers_folder,
+  priority,
+}: {
+  model_folder: string | null;
+  speakers_folder: string | null;
+  priority: number;
+}): SpeechProcess {
+  const { speech_idle_ms: idle_ms, engine_ms_max: silence_ms_max, speech_bytes_max } = LIMITS;
+  const model = model_folder === null ? null : speechModelOf(model_folder, speakers_folder);
+  const grown = model === null ? 0 : modelBytes(model) * MEMORY_FACTOR + speech_bytes_max / 2;
+  const memory_bytes_max = Math.max(speech_bytes_max, grown);
+  return new SpeechProcess({ model_folder, speakers_folder, idle_ms, silence_ms_max, memory_bytes_max, priority });
 }
 
 /** The processes that only decode audio. */
@@ -121,10 +168,14 @@ function modelFolder({ transcribe_model_dir }: Pick<TranscriberSettings, 'transc
   return transcribe_model_dir ?? BUILT_IN_MODEL;
 }
 
+function builtInModel(settings: ModelFolders): SpeechModel | null {
+  return speechModelOf(modelFolder(settings), settings.transcribe_speakers_dir);
+}
+
 /** Why the built-in engine cannot run here, to go on behind "none: "; null where it can, or is not wanted. */
 export async function builtInProblem(settings: TranscriberSettings): Promise<string | null> {
   if (transcriberOf(settings).by !== 'built_in') return null;
-  if (speechModelOf(modelFolder(settings)) === null) return 'the speech model is not there; `npm start` fetches it';
+  if (builtInModel(settings) === null) return 'the speech model is not there; `npm start` fetches it';
   const speech = openSpeechProcess(settings);
   try {
     await speech.check();
@@ -137,11 +188,16 @@ export async function builtInProblem(settings: TranscriberSettings): Promise<str
   }
 }
 
+const SHOWN_MAX = 5;
+
 /** The languages that the built-in engine transcribes, in words. */
 export function builtInLanguages(settings: TranscriberSettings): string {
-  const model = speechModelOf(modelFolder(settings));
+  const model = builtInModel(settings);
   const names = new Intl.DisplayNames('en', { type: 'language' });
-  return model?.languages?.map((tag) => names.of(tag)).join(', ') ?? `many languages, model ${model?.name}`;
+  const languages = model?.languages ?? [];
+  if (languages.length > SHOWN_MAX || languages.length === 0)
+    return `${languages.length || 'many'} languages, model ${model?.name}`;
+  return languages.map((tag) => names.of(tag)).join(', ');
 }
 
 export function transcriberShown(
@@ -149,6 +205,11 @@ export function transcriberShown(
   further: EnginesFile['transcription'],
 ): TranscriberShown {
   const transcriber = transcriberOf(settings);
-  const model = transcriber.by === 'built_in' ? speechModelOf(modelFolder(settings)) : null;
-  return { ...transcriber, hosts: transcriptionHosts(settings, further), languages: model?.languages?.slice() ?? null };
+  const model = transcriber.by === 'built_in' ? builtInModel(settings) : null;
+  return {
+    ...transcriber,
+    hosts: transcriptionHosts(settings, further),
+    languages: model?.languages?.slice() ?? null,
+    model: model?.name ?? null,
+  };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { languageTag } from '../../../domain/language_tag.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { EngineFailed, type HeardSegment, type HeardWord, type Transcription } from './engine.js';
-import { languageTag } from './language_tag.js';
 import { placesOf, type SegmentSpan, unitOf } from './segment_times.js';
 
 /**

@@ -57,7 +57,7 @@ async function recalled(
     ...{ words: question.wanted, match: 'any', exact: [], excluded: [], ...ALWAYS, about: question.about },
   });
   const vector = soughtBy({ vector: vectorOf(query), model: MODEL });
-  const ranked = rankPassages(
+  const ranked = await rankPassages(
     hits,
     Array.from({ length: hits.count }, (_, hit) => hit),
     {
@@ -65,6 +65,7 @@ async function recalled(
       similarities: await TurnSimilarities.of(scope, vector, { bounds: ALWAYS, slices: new Slices() }),
       factorOf,
     },
+    new Slices(),
   );
   return ranked.map(({ passage: { transcript_id, first, last } }) => {
     const talk = Number(transcript_id.charAt(12));

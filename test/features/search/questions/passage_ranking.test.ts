@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { Slices } from '../../../../src/engine/time/slices.js';
 import { evaluate, type SearchScope } from '../../../../src/features/search/index/evaluate.js';
 import { askedTime } from '../../../../src/features/search/questions/asked_time.js';
 import { rankPassages } from '../../../../src/features/search/questions/passage_ranking.js';
@@ -9,7 +10,7 @@ const BEGAN_MS = Date.parse('2026-11-25T09:00:00.000Z');
 const TURN_MS = 4_000;
 
 /** Texts of the passages that a question gets among these turns, the best first. */
-function recalled(texts: string[], query: string, { around = 0 } = {}): string[][] {
+async function recalled(texts: string[], query: string, { around = 0 } = {}): Promise<string[][]> {
   const turns = texts.map((text, at) => ({ serial: at, at_ms: at * TURN_MS, text, language: 'en', speaker: 1 }));
   const pages = new Map([[0, turns]]);
   const id = '01999999-0001-7222-8222-2222220000aa';
@@ -30,22 +31,23 @@ function recalled(texts: string[], query: string, { around = 0 } = {}): string[]
     ...{ from_ms: Number.NEGATIVE_INFINITY, to_ms: Number.POSITIVE_INFINITY, about: question.about },
   });
   const best = Array.from({ length: hits.count }, (_, hit) => hit);
-  const ranked = rankPassages(hits, best, {
+  const ranking = {
     scope,
     weights: weightsOf(question, weights),
     question,
-    said_by: new Set(),
+    said_by: new Set<number>(),
     around,
     limit: 10,
     similarities: null,
     factorOf: () => 1,
-  });
+  };
+  const ranked = await rankPassages(hits, best, ranking, new Slices());
   return ranked.map(({ passage: { first, last } }) => texts.slice(first, last + 1));
 }
 
 /** The passage that comes first holds the text. */
-function isFirst(t: Pick<Test, 'ok'>, texts: string[], query: string, expected: string): void {
-  const [first] = recalled(texts, query);
+async function isFirst(t: Pick<Test, 'ok'>, texts: string[], query: string, expected: string): Promise<void> {
+  const [first] = await recalled(texts, query);
   t.ok(first?.includes(expected), `${query}: ${first?.join(' | ')}`);
 }
 
@@ -60,21 +62,21 @@ t.test('K-193 what stands near counts, and the kind of answer that is asked for'
     'Did you feed the hens this morning?',
     'I did.',
   ];
-  const [first] = recalled(picnic, 'When is the picnic?', { around: 2 });
+  const [first] = await recalled(picnic, 'When is the picnic?', { around: 2 });
   t.ok(first?.some((text) => text.includes('June')));
-  isFirst(
+  await isFirst(
     t,
     ['Who waters the plants in the office?', 'That would be Helena.', 'The plants look bad.', 'They do.'],
     'Who waters the plants?',
     'That would be Helena.',
   );
-  isFirst(
+  await isFirst(
     t,
     ['The fence is old.', 'The fence cost about four hundred.', 'Paint the fence.', 'Who built the fence?'],
     'How much was the fence?',
     'The fence cost about four hundred.',
   );
-  isFirst(
+  await isFirst(
     t,
     ['The bakery is closed today.', 'It is closed because the oven broke.', 'Is the bakery closed?', 'Yes.'],
     'Why is the bakery closed?',
@@ -83,7 +85,7 @@ t.test('K-193 what stands near counts, and the kind of answer that is asked for'
 });
 
 t.test('K-193 a question of the recording comes after its answer', async (t) => {
-  const found = recalled(
+  const found = await recalled(
     ['Hello.', 'Where did you put the ladder?', 'Behind the shed, next to the ladder of the neighbours.', 'Thanks.'],
     'Where is the ladder?',
   );
@@ -92,7 +94,7 @@ t.test('K-193 a question of the recording comes after its answer', async (t) => 
 
 t.test('K-194 promises come before what somebody refuses', async (t) => {
   const texts = ["I can't promise the roof.", 'The weather turns.', 'So it goes.', 'Well.', "I'll mend the roof."];
-  const found = recalled(texts, 'what did I promise about the roof').map((passage) => passage[0]);
+  const found = (await recalled(texts, 'what did I promise about the roof')).map((passage) => passage[0]);
   t.ok(found.indexOf("I'll mend the roof.") < found.indexOf("I can't promise the roof."), found.join(' | '));
 });
 
@@ -108,7 +110,7 @@ t.test('K-192 numbers, days and other words for the same', async (t) => {
     ['Where is my automobile, the car?', 'The vehicle is in the yard.'],
     ['When is the holiday?', 'The vacation begins in June.'],
   ];
-  for (const [query, text] of rows) isFirst(t, [...noise, text, ...noise], query, text);
-  t.same(recalled(['We paint next Monday.'], 'What is on 7 December?'), [], 'another Monday');
-  t.same(recalled(['The giraffe sleeps.'], 'Where is the invoice?'), []);
+  for (const [query, text] of rows) await isFirst(t, [...noise, text, ...noise], query, text);
+  t.same(await recalled(['We paint next Monday.'], 'What is on 7 December?'), [], 'another Monday');
+  t.same(await recalled(['The giraffe sleeps.'], 'Where is the invoice?'), []);
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { languageTag } from '../../../../src/domain/language_tag.js';
+import { plainText } from '../../../../src/domain/plain_text.js';
 import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
-import { languageTag } from '../../../../src/features/transcripts/engines/language_tag.js';
-import { plainText } from '../../../../src/features/transcripts/engines/plain_text.js';
 import { readTranscription } from '../../../../src/features/transcripts/engines/transcription_json.js';
 import { drawSeed } from '../../../fixtures/seed.js';
 

@@ -1,7 +1,7 @@
+import type { Slices } from '../../../../engine/time/slices.js';
 import type { Hits } from '../../index/hits.js';
 import type { IndexedPage } from '../../index/search_index.js';
 import type { Spread, TranscriptSimilarity, TurnSimilarities } from '../../index/turn_similarity.js';
-import type { PageScores } from './page_scores.js';
 import { type PlacedTurn, type TurnWords, type WordScoring, wordScoresOf } from './word_scores.js';
 
 /** The turns that may answer a question: the best by words and the best by vectors, with what both say of them. */
@@ -41,7 +41,6 @@ export type CandidateSources = {
   /** The hits of turns with the best scores. */
   best: readonly number[];
   scoring: WordScoring;
-  page_scores: PageScores;
   /** Null without vectors. */
   similarities: TurnSimilarities | null;
 };
@@ -51,8 +50,12 @@ const NO_WORDS: TurnWords = {
   ...{ answers: false, supports: [] },
 };
 
-export function candidatesOf({ hits, best, scoring, similarities }: CandidateSources): TurnCandidate[] {
-  const by_transcript = wordScoresOf(hits, best, scoring);
+/** In slices. */
+export async function candidatesOf(
+  { hits, best, scoring, similarities }: CandidateSources,
+  slices: Slices,
+): Promise<TurnCandidate[]> {
+  const by_transcript = await wordScoresOf(hits, best, scoring, slices);
   const ranked = [...by_transcript.values()].flatMap((turns) => [...turns.values()]);
   ranked.sort((a, b) => b.score - a.score || b.started_ms - a.started_ms || a.at - b.at);
   const rank_of = new Map(ranked.map((turn, rank) => [turn, rank]));
@@ -60,6 +63,7 @@ export function candidatesOf({ hits, best, scoring, similarities }: CandidateSou
   for (const [rank, turn] of ranked.slice(0, BY_WORDS_MAX).entries())
     if (turn.score > 0) found.set(keyOf(turn), { ...turn, words: turn, words_rank: rank, meaning: null });
   if (similarities === null) return [...found.values()];
+  await slices.pause();
   const meanings = new TurnMeanings(similarities);
   for (const turn of meanings.nearest(BY_VECTORS_MAX)) {
     if (found.has(keyOf(turn))) continue;
@@ -97,8 +101,8 @@ class TurnMeanings {
         const near = transcript.known(at);
         if (Number.isNaN(near)) continue;
         const with_beside = besideOf(transcript, at, near);
-        own.offer({ transcript, at, near });
-        beside.offer({ transcript, at, near: with_beside });
+        own.offer(transcript, at, near);
+        beside.offer(transcript, at, with_beside);
         all_own.push(near);
         all_beside.push(with_beside);
         if (near > (top[2] as number)) {
@@ -203,9 +207,10 @@ class Best {
 
   constructor(readonly limit: number) {}
 
-  offer(one: Scanned): void {
-    if (one.near <= this.#least) return;
-    this.#kept.push(one);
+  /** Most are none of the best: an object is made of few. */
+  offer(transcript: TranscriptSimilarity, at: number, near: number): void {
+    if (near <= this.#least) return;
+    this.#kept.push({ transcript, at, near });
     if (this.#kept.length >= 4 * this.limit) this.#prune();
   }
 

@@ -1,6 +1,7 @@
 import { ANSWER_MARKS, type AnswerMark } from '../../../../domain/search/answer_marks.js';
 import type { Block } from '../../../../domain/search/block.js';
 import { answerTerm } from '../../../../domain/search/words.js';
+import type { Slices } from '../../../../engine/time/slices.js';
 import type { HitPlace, Hits, Weights } from '../../index/hits.js';
 import type { IndexedPage } from '../../index/search_index.js';
 import type { RecallQuestion } from '../recall_question.js';
@@ -65,14 +66,16 @@ export type WordScoring = {
   marks: TurnMarks;
 };
 
-/** The turns around hits, with what the words say of them, by transcript and position. */
-export function wordScoresOf(
+/** The turns around hits, with what the words say of them, by transcript and position; in slices. */
+export async function wordScoresOf(
   hits: Hits,
   best: readonly number[],
   scoring: WordScoring,
-): Map<string, Map<number, PlacedTurn & TurnWords>> {
+  slices: Slices,
+): Promise<Map<string, Map<number, PlacedTurn & TurnWords>>> {
   const found = new Map<string, Map<number, PlacedTurn & TurnWords>>();
   for (const region of regionsOf(hits, best)) {
+    await slices.pause();
     const turns = found.get(region.transcript_id) ?? new Map();
     found.set(region.transcript_id, turns);
     for (const turn of scoredTurns(hits, region, scoring)) turns.set(turn.at, turn);
