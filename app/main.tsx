@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { startEventFeed } from './api/event_feed.js';
 import { startLanguage } from './language/languages.js';
 import { startScheme } from './parts/scheme.js';
+import { endLeftRecordings } from './recorder/left_recordings.js';
 import { startRouter } from './router.js';
 import { startSession } from './session/session.js';
 import { DOCUMENT_DATA } from './shell/document_data.js';
@@ -22,6 +23,7 @@ if (isElsewhere()) {
   void serviceWorkers();
   startRouter();
   startEventFeed();
+  endLeftRecordings();
   void startSession();
   void startLanguage().then(() => render(<App />, DOCUMENT_DATA.root));
 }

@@ -38,7 +38,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Recorder } from 'spool-client/device';
 
-const { url, folder, credentials, claim, samples, source_stream_ref, format, chunk_ms } = JSON.parse(process.argv[2]);
+const { url, folder, credentials, claim, samples, source_stream_ref, format, chunk_ms, pauses_at } = JSON.parse(process.argv[2]);
 const say = (words) => console.log(JSON.stringify(words, (key, value) => (value instanceof Error ? value.message : value)));
 const recorder = await Recorder.open({ url, folder, credentials, onNotice: say });
 if (recorder.binding === null) await recorder.claim(claim);
@@ -47,7 +47,7 @@ const recording = await recorder.record(format, { source_stream_ref, chunk_ms })
 say({ what: 'began', frames: recording.frames });
 for (let at = recording.frames * 2; at < pcm.length && !recording.is_ended; at += 3_333) {
   await recording.write(pcm.subarray(at, at + 3_333));
-  await delay(5);
+  await delay(at < pauses_at ? 5 : 3_600_000);
 }
 await recording.end();
 await recorder.settled();
@@ -198,10 +198,11 @@ t.test('packed and installed elsewhere', async (t) => {
         ...{ url, folder: device_folder, credentials, claim, samples: 'samples.pcm', chunk_ms: CHUNK_MS },
         ...{ source_stream_ref: randomUUID(), format: { codec: 'pcm_s16le', sample_rate_hz: RATE, channels: 1 } },
       };
-      const first = consumer.start('records.mjs', given);
+      // The first run is killed before it comes to the end, however fast the link is.
+      const first = consumer.start('records.mjs', { ...given, pauses_at: pcm.length / 2 });
       await first.says('sent', 3);
       await first.kill();
-      const second = consumer.start('records.mjs', given);
+      const second = consumer.start('records.mjs', { ...given, pauses_at: pcm.length });
       t.not((await second.says('began')).frames, 0, 'it goes on where it was');
       await second.says('sent', 3);
       await server.kill();

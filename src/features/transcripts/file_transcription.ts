@@ -31,7 +31,9 @@ const PLACES: PoolBounds = {
   waiting_share_max: 16,
   wait_ms_max: 30_000,
 };
-const NO_ENGINE = refuse('UNAVAILABLE', 'This server has no engine of its own that transcribes.');
+const NO_ENGINE = refuse('UNAVAILABLE', 'This server has no engine of its own that transcribes.', {
+  retry_after_s: 3_600,
+});
 const TOO_LONG = fault('file', 'must be no longer than six hours');
 const NOT_TOLD = fault(
   'response_format',
