@@ -16,7 +16,7 @@ const rows = readdirSync(join(folder, 'rows')).map((file) => {
 
 const { values, positionals } = readCommandLine({
   form: FORM,
-  says: 'Measures Spool beside other software: the rows that are named, or all. BENCHMARKS.md and its chart are written anew from the last run of each row.',
+  says: 'Measures Spool beside other software: the rows that are named, or all. BENCHMARKS.md, its chart and docs/benchmarks are written anew from the last run of each row.',
   options: {
     rounds: { value: 'N', default: '5', whole: true, min: 1, says: 'how often each variant is measured' },
     seconds: { value: 'S', default: '2', number: true, min: 0.001, says: 'how long each time' },

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { findRedisProgram } from '../../dist/src/engine/process/redis_program.js';
 import { chartText } from './chart.mjs';
 import { can_pin, pinLoad } from './processes.mjs';
-import { BUSY_LOAD, reportText, tableText } from './report.mjs';
+import { BUSY_LOAD, groupText, summaryText, tableText } from './report.mjs';
 import * as arrivals from './rows/arrivals.mjs';
 import * as chunk from './rows/chunk.mjs';
 import * as commits from './rows/commits.mjs';
@@ -44,6 +44,7 @@ const ROWS = {
 };
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const REPORT = pathOf('../../BENCHMARKS.md');
+const DETAILS = pathOf('../../docs/benchmarks/');
 const CHART = pathOf('../../docs/benchmarks.svg');
 /** The last run of each group of rows, so that one group can be measured by itself. */
 const RESULTS = pathOf('results.json');
@@ -95,7 +96,8 @@ function keep(measured, machine) {
     }),
   );
   writeFileSync(RESULTS, `${JSON.stringify(all, null, 2)}\n`);
-  mkdirSync(pathOf('../../docs/'), { recursive: true });
+  mkdirSync(DETAILS, { recursive: true });
   writeFileSync(CHART, chartText(Object.values(all).flatMap(({ rows }) => rows)));
-  writeFileSync(REPORT, reportText(all, machine));
+  for (const [name, group] of Object.entries(all)) writeFileSync(`${DETAILS}${name}.md`, groupText(name, group));
+  writeFileSync(REPORT, summaryText(all, machine));
 }

@@ -103,7 +103,8 @@ export function spreadText(values, unit, digits = 0) {
 }
 
 /** A row of the table from rounds of ours and of a peer; the ratio is the median of each round's own. */
-export function rateRow({ work, beside, ours, peer, goal, unit = 'a second' }) {
+/** `by_cpu`: the goal is one of CPU, and not of the rate. */
+export function rateRow({ work, beside, ours, peer, goal, by_cpu = false, unit = 'a second' }) {
   const ratio = spread(ours.map(({ rate }, round) => rate / peer[round].rate));
   const cpu_ratio = spread(ours.map(({ cpu_us }, round) => peer[round].cpu_us / cpu_us));
   const told = (rounds) => {
@@ -117,8 +118,8 @@ export function rateRow({ work, beside, ours, peer, goal, unit = 'a second' }) {
     figure: told(ours),
     peer: told(peer),
     ratio: `${ratio.median.toFixed(2)}x (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}), by CPU ${cpu_ratio.median.toFixed(2)}x`,
-    goal: `≥ ${goal}x`,
-    met: ratio.median >= goal,
+    goal: `≥ ${goal}x${by_cpu ? ' by CPU' : ''}`,
+    met: (by_cpu ? cpu_ratio : ratio).median >= goal,
   };
 }
 

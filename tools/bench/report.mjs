@@ -1,4 +1,4 @@
-/** The table, on the terminal and in BENCHMARKS.md. */
+/** The tables, on the terminal, in BENCHMARKS.md and in docs/benchmarks. */
 import { cpus, totalmem } from 'node:os';
 
 const HEAD = { work: 'work', figure: 'Spool', beside: 'beside', peer: 'figure', ratio: 'ratio', goal: 'goal', met: '' };
@@ -22,6 +22,9 @@ export function tableText(rows) {
     .join('\n');
 }
 
+/** From BENCHMARKS.md. */
+const FOLDER = 'docs/benchmarks';
+
 /** Above this load average beforehand a machine has other work, and what is measured says so. */
 export const BUSY_LOAD = 1;
 
@@ -44,59 +47,60 @@ function summaryTable(groups) {
     const found = groups[group]?.rows.find(
       (row) => work.test(row.work) && (beside === null || beside.test(row.beside)),
     );
-    return found === undefined ? [] : [{ name, found }];
+    return found === undefined ? [] : [{ name, group, found }];
   });
   return [
-    '| what | beside | ratio, or figure | goal | |',
-    '| --- | --- | --- | --- | --- |',
-    ...rows.map(({ name, found: { beside, ratio, figure, goal, met } }) => {
-      const cells = [name, beside, ratio === '' ? figure : ratio, goal, met ? 'met' : '**missed**'];
-      return `| ${cells.join(' | ')} |`;
+    '| work | beside | ratio, or figure | goal | | measured |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows.map(({ name, group, found: { beside, ratio, figure, goal, met } }) => {
+      const linked = `[${name}](${FOLDER}/${group}.md)`;
+      const cells = [linked, beside, ratio === '' ? figure : ratio, goal, met ? 'met' : '**missed**'];
+      return line([...cells, measuredText(groups[group])]);
     }),
   ].join('\n');
 }
 
-/** `groups`: by name, each with its rows, the day, and how it was measured. */
-export function reportText(groups, { redis_version, pinned }) {
-  const line = (cells) => `| ${cells.join(' | ')} |`;
+/** The page that a reader opens first: ten rows, and how they were measured. `groups`: by name, each with its rows, the day, and how it was measured. */
+export function summaryText(groups, { redis_version, pinned }) {
   const cores = cpus();
   const [model] = cores.map((core) => core.model.trim());
   const where = pinned
-    ? 'servers with their Redis on one core, the load generator on another'
+    ? 'the servers and their Redis run on one core, the load generator on another'
     : 'processes were not held to cores: `taskset` or a second core is missing';
-  const tables = Object.entries(groups).map(([name, { at, node, load, rounds, seconds, rows }]) =>
-    [
-      `## ${name[0].toUpperCase()}${name.slice(1)}`,
-      '',
-      `Measured on ${at}${node === undefined ? '' : ` with Node ${node}`}, ${rounds} rounds of ${seconds} s.${loadText(load)}`,
-      '',
-      ...[line(texts(HEAD)), line(COLUMNS.map(() => '---')), ...rows.map((row) => line(texts(row)))],
-    ].join('\n'),
-  );
   return `# Benchmarks
 
 ${summaryTable(groups)}
 
-Made by \`npm run spool -- bench\`. Ratios count, more than figures: the variants of a row take turns on the same machine (A B A B …).
-A figure is the median of its rounds, with least and most, after rounds until two in a row agree within 5 %; beside it
-the CPU time that the server's processes (its Redis among them) spent on one operation, and the kernel's time on the
-servers' core. Spool runs with its own settings: limits, overload protection and the check of chunks are on. The disk is
-synced before each round. What a run says it stored was counted afterwards.
-Where p99s of some hundred requests are compared, a stall of the machine decides, in which nothing at all is answered: in 18
-rounds each with sick endpoints and without, most had one, of up to 310 ms and 453 ms. Every commit waits for the disk.
+\`npm run spool -- bench\` measures these rows and all others. A ratio of 2x means twice the rate of the other software.
 
-- Machine: ${cores.length} cores, ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB; ${where}
-- Node ${process.version}, Redis ${redis_version}, ${process.platform} ${process.arch}
+- **In turns.** Both variants of a row run on the same machine, one after the other, again and again. The figure is the median of their ratios, with the least and the most. \`by CPU\` compares the CPU time that the servers and their Redis spend on one operation.
+- **As in production.** Spool runs with its own settings: limits, overload protection and the check of chunks are on. What a run says it stored is counted afterwards.
+- **Quiet or not.** \`busy\` marks a row whose machine had other work beforehand: a load average above ${BUSY_LOAD.toFixed(1)}.
+- **Machine.** ${cores.length} cores, ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB; ${where}. Redis ${redis_version}, ${process.platform} ${process.arch}.
 
-How far each row got towards its goal, on a logarithmic scale:
+All rows: ${Object.keys(groups)
+    .map((name) => `[${name}](${FOLDER}/${name}.md)`)
+    .join(', ')}.
 
-![How far each row got towards its goal](docs/benchmarks.svg)
-
-${tables.join('\n\n')}
+![How far each row got towards its goal, on a logarithmic scale](docs/benchmarks.svg)
 `;
 }
 
-function loadText(load) {
-  if (load === undefined) return '';
-  return ` Load average beforehand ${load.toFixed(1)}${load > BUSY_LOAD ? ': **busy**' : ''}.`;
+/** A page with all rows of a group. */
+export function groupText(name, group) {
+  const { rounds, seconds, rows } = group;
+  return `# Benchmarks: ${name}
+
+Measured on ${measuredText(group)}; ${rounds} rounds of ${seconds} s. [BENCHMARKS.md](../../BENCHMARKS.md) says how.
+
+${[line(texts(HEAD)), line(COLUMNS.map(() => '---')), ...rows.map((row) => line(texts(row)))].join('\n')}
+`;
+}
+
+const line = (cells) => `| ${cells.join(' | ')} |`;
+
+/** Such as `2026-11-29, load 0.2, Node 20.20.2`. */
+function measuredText({ at, node, load }) {
+  const busy = load > BUSY_LOAD ? ', **busy**' : '';
+  return [at, ...(load === undefined ? [] : [`load ${load.toFixed(1)}${busy}`]), `Node ${node.replace('v', '')}`].join(', ');
 }

@@ -23,9 +23,9 @@ const FORMS = [
   {
     size: 16 * KIB,
     batches: [
-      { chunks: 16, goals: { tus: 3, synced: 4.5, bare: 1.2 } },
-      { chunks: 4, goals: { tus: 2, synced: 3.2, bare: 0.8 } },
-      { chunks: 1, goals: { tus: 1, synced: 1.4, bare: 0.4 } },
+      { chunks: 16, goals: { tus: 3.5, synced: 5, bare: 1.2 } },
+      { chunks: 4, goals: { tus: 2.2, synced: 3, bare: 0.8 } },
+      { chunks: 1, goals: { tus: 1, synced: 1.3, bare: 0.35 } },
     ],
   },
   { size: 64 * KIB, batches: [{ chunks: 4, goals: { tus: 2, synced: 3 } }] },

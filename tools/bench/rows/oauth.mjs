@@ -19,7 +19,7 @@ const CODES_FIRST = 4_000;
 const CODES_SPARE = 1.5;
 
 const WORK = {
-  introspections: { work: 'introspection of 2,048 tokens', goal: 1.8 },
+  introspections: { work: 'introspection of 2,048 tokens', goal: 2.2 },
   refreshes: { work: 'refresh with rotation', goal: 2.2, goal_jwts: 2.2 },
   exchanges: { work: 'code exchange, PKCE S256', goal: 2, goal_jwts: 2 },
 };
