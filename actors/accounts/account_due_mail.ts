@@ -1,3 +1,4 @@
+import type { Language } from '../../src/domain/language/texts.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Decision, DONE, type Effect, messagesOf } from '../actor.js';
 import { dueIndexEffects } from '../job.js';
@@ -9,7 +10,10 @@ import { type Account, type DueMailSetting, ofAccount, updated } from './account
 export const DUE_MAIL_INDEX = { owner: 'due_mails', index: 'due' } as const;
 
 /** `next_ms`: when the next mail is to be written. The first setting brings the seed that its links are derived from. */
-type DueMailChange = Pick<DueMailSetting, 'is_on' | 'hour' | 'key_id' | 'seed'> & { next_ms: number };
+type DueMailChange = Pick<DueMailSetting, 'is_on' | 'hour' | 'key_id' | 'seed'> & {
+  next_ms: number;
+  mail_language: Language;
+};
 /** `hour`: that it was written for. `mail`: null where nothing is due. */
 type WrittenMail = {
   day: string;
@@ -19,13 +23,17 @@ type WrittenMail = {
 };
 
 export const dueMailMessages = messagesOf<Account>()({
-  set_due_mail: ofAccount((state, { next_ms, ...change }: DueMailChange, { self }): Decision<Account, Account> => {
+  set_due_mail: ofAccount((state, asked: DueMailChange, { self }): Decision<Account, Account> => {
+    const { next_ms, mail_language, ...change } = asked;
     const before = state.due_mail;
     const { is_on, hour } = change;
-    if (before !== undefined ? before.is_on === is_on && before.hour === hour : !is_on && hour === LIMITS.due_mail_hour)
-      return { reply: state };
+    const is_same =
+      before === undefined
+        ? !is_on && hour === LIMITS.due_mail_hour
+        : before.is_on === is_on && before.hour === hour && state.mail_language === mail_language;
+    if (is_same) return { reply: state };
     const { key_id, seed, last_day } = before ?? { ...change, last_day: null };
-    const next = { ...state, due_mail: { is_on, hour, key_id, seed, last_day } };
+    const next = { ...state, mail_language, due_mail: { is_on, hour, key_id, seed, last_day } };
     return { reply: next, next, effects: [updated(self, ['due_mail']), ...noted(self, is_on ? next_ms : null)] };
   }),
 

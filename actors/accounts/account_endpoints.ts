@@ -1,3 +1,4 @@
+import type { Language } from '../../src/domain/language/texts.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { type Decision, DONE, type Effect, messagesOf } from '../actor.js';
@@ -16,16 +17,21 @@ export const endpointMessages = messagesOf<Account>()({
   add_endpoint: ofAccount(
     (
       state,
-      { endpoint_id, endpoint: asked }: AddedEndpoint,
+      { endpoint_id, endpoint: asked, ...of }: AddedEndpoint,
       { now_ms },
     ): Decision<Account, { created_at_ms: number }> => {
       const { id: account_id, endpoints } = state;
       if (endpoints.length >= LIMITS.endpoints_per_account_max) return { reply: TOO_MANY };
       const endpoint: NewEndpoint = { ...asked, account_id, created_at_ms: now_ms };
+      const mail_language = state.mail_language ?? of.mail_language;
       const subscription = { topics: endpoint.topics, enablement: 1 };
       return {
         reply: { created_at_ms: now_ms },
-        next: { ...state, endpoints: [...endpoints, endpoint_id] },
+        next: {
+          ...state,
+          ...(mail_language === undefined ? {} : { mail_language }),
+          endpoints: [...endpoints, endpoint_id],
+        },
         effects: [
           // With this commit, so that the very next event is delivered.
           { effect: 'subscribe', account_id, endpoint_id, subscription },
@@ -46,7 +52,11 @@ export const endpointMessages = messagesOf<Account>()({
   }),
 });
 
-type AddedEndpoint = { endpoint_id: string; endpoint: Omit<NewEndpoint, 'account_id' | 'created_at_ms'> };
+type AddedEndpoint = {
+  endpoint_id: string;
+  endpoint: Omit<NewEndpoint, 'account_id' | 'created_at_ms'>;
+  mail_language?: Language | undefined;
+};
 
 function notifyEndpoint(id: string, message: EndpointMessage): Effect {
   return { effect: 'notify', to: { kind: 'endpoint', id }, message };

@@ -1,4 +1,5 @@
 import type { Spent } from '../../src/domain/budgets.js';
+import type { Language } from '../../src/domain/language/texts.js';
 import type { Entitlement } from '../../src/domain/permissions.js';
 import { refuse } from '../../src/domain/refusals.js';
 import type { Retention, Role } from '../../src/domain/workspaces.js';
@@ -42,6 +43,8 @@ export type Account = {
   calendar?: CalendarAddress | undefined;
   /** Absent while the daily mail was never switched on. */
   due_mail?: DueMailSetting | undefined;
+  /** The language of mails that no request causes: of a request that set some up. English where it is absent. */
+  mail_language?: Language | undefined;
   /** Counts attempts at deleting the account, so that answers to an earlier attempt are recognised. */
   deletion_attempts: number;
   phase: Phase;

@@ -1,6 +1,7 @@
 import type { PublicApi } from '../../kits/typescript/src/api.js';
 import { type AnswerOf, type Given, requestOf } from '../../kits/typescript/src/typed_call.js';
 import { errorText, fieldErrorText } from '../language/error_text.js';
+import { locale } from '../language/language.js';
 import { say } from '../language/say.js';
 import { accessToken, accessTokenAfter, SignedOut } from '../session/session.js';
 import { ApiError } from './api_error.js';
@@ -75,7 +76,12 @@ function ask(method: string, path: string, { headers, ...sending }: Sending, tok
   return fetch(path, {
     ...sending,
     method,
-    headers: { Authorization: `Bearer ${token}`, 'X-API-Version': '1', ...headers },
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'X-API-Version': '1',
+      'Accept-Language': locale.peek(), // the language of mails
+      ...headers,
+    },
     credentials: 'omit',
     cache: 'no-store',
   }).catch(unreachable);

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { languageOf, locale, type TextTable, table, tagOf } from './language.js';
+import { languageOf, type TextTable } from '../../src/domain/language/text_table.js';
+import { locale, table, tagOf } from './language.js';
 
 /**
  * The languages of the app: the browser's is taken, or the one that a person chose for this browser. English is in the
@@ -7,6 +8,9 @@ import { languageOf, locale, type TextTable, table, tagOf } from './language.js'
  */
 
 const KEY = 'spool-language';
+/** By which the server knows the language that was chosen for the browser: `src/edge/pages/request_language.ts`. */
+const COOKIE = 'spool_language';
+const COOKIE_S = 400 * 24 * 3_600; // the longest that browsers keep one
 
 type LanguageRow = { name: string; load: (() => Promise<TextTable>) | null };
 
@@ -52,4 +56,7 @@ async function show(chosen: LanguageChoice): Promise<void> {
   table.value = texts;
   locale.value = tagOf(code, navigator.languages);
   document.documentElement.lang = code;
+  const [value, max_age] = chosen === 'browser' ? ['', 0] : [code, COOKIE_S];
+  // biome-ignore lint/suspicious/noDocumentCookie: Safari and Firefox have had cookieStore for too short a time.
+  document.cookie = `${COOKIE}=${value}; path=/; max-age=${max_age}; samesite=lax`;
 }

@@ -3,6 +3,7 @@ import { emailAddress } from '../../src/access/request_schemas.js';
 import { durationInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { typedCode } from '../../src/domain/typed_code.js';
+import { requestLanguage } from '../../src/edge/pages/request_language.js';
 import {
   codeSentShape,
   endSession,
@@ -31,7 +32,8 @@ export const AUTH_ROUTES: readonly Route[] = [
       captcha_token: z.string('must be text').max(4_096).optional().describe(CAPTCHA_TOKEN),
     }),
     answer: codeSentShape,
-    handler: ({ services, body, request }) => sendSignInCode(services, { ...body, ip: request.ip }),
+    handler: ({ services, body, request }) =>
+      sendSignInCode(services, { ...body, ip: request.ip, language: requestLanguage(request) }),
   }),
 
   openRoute({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { whole } from '../../src/access/request_schemas.js';
+import { requestLanguage } from '../../src/edge/pages/request_language.js';
 import {
   calendarAddress,
   calendarAddressShape,
@@ -59,7 +60,8 @@ export const DUE_ROUTES: readonly Route[] = [
     method: 'PATCH',
     path: '/me/due-mail',
     summary: 'Switches the daily mail of what is due, or moves it to another hour.',
-    notes: 'One mail a day at most, and none on days on which nothing is due or overdue. It names 20 tasks at most.',
+    notes:
+      'One mail a day at most, and none on days on which nothing is due or overdue. It names 20 tasks at most, and is in the language of this request (`Accept-Language`), English or German.',
     credential: 'account',
     permission: ['account:manage'],
     body: z.object({
@@ -67,6 +69,7 @@ export const DUE_ROUTES: readonly Route[] = [
       hour: whole({ min: 0, max: 23 }).optional().describe("From which hour of the day on, by the profile's zone."),
     }),
     answer: dueMailShape,
-    handler: ({ services, who, body }) => changeDueMailSettings(services, who, body),
+    handler: ({ services, who, body, request }) =>
+      changeDueMailSettings(services, who, body, { mail_language: requestLanguage(request) }),
   }),
 ];

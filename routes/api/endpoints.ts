@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listLimit, uuid } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
+import { requestLanguage } from '../../src/edge/pages/request_language.js';
 import {
   attemptedDeliveryShape,
   deliveryShape,
@@ -39,7 +40,8 @@ export const ENDPOINT_ROUTES: readonly Route[] = [
     body: z.object({ url: endpointUrl.describe('Where events are posted to.'), topics: endpointTopics.default([]) }),
     answer: createdEndpointShape,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, body }) => createEndpoint(services, who, body),
+    handler: ({ services, who, body, request }) =>
+      createEndpoint(services, who, { ...body, mail_language: requestLanguage(request) }),
   }),
   accountRoute({
     method: 'GET',

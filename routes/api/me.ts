@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { trimmedText } from '../../src/access/request_schemas.js';
 import { durationInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { requestLanguage } from '../../src/edge/pages/request_language.js';
 import {
   accountShape,
   cachedAccount,
@@ -47,7 +48,7 @@ export const ME_ROUTES: readonly Route[] = [
     permission: ['account:manage'],
     status: 204,
     refusals: ['REAUTHENTICATION_REQUIRED', 'WORKSPACE_OWNER_REQUIRED'],
-    handler: ({ services, who }) => deleteAccount(services, who),
+    handler: ({ services, who, request }) => deleteAccount(services, who, { language: requestLanguage(request) }),
   }),
 
   accountRoute({

@@ -4,6 +4,7 @@ import { emailAddress, listLimit, trimmedText, uuid, whole } from '../../src/acc
 import { pageShape } from '../../src/access/response_schemas.js';
 import { BUCKETS, type Bucket, GIVEN_ROLES } from '../../src/domain/workspaces.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
+import { requestLanguage } from '../../src/edge/pages/request_language.js';
 import { listedWorkspaceShape } from '../../src/features/accounts/account_workspaces.js';
 import {
   invitationShape,
@@ -209,9 +210,10 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     body: z.object({ email: emailAddress.describe('Whom to invite, with or without an account.'), role }),
     answer: invitationShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
-    handler({ services, who, params, body: { email, role } }) {
+    handler({ services, who, params, body: { email, role }, request }) {
       const invitations_url = services.addresses().base_url + ACCOUNT_PAGES.invitations.path;
-      return invite(services, who, { id: params.id, email, role, invitations_url });
+      const language = requestLanguage(request);
+      return invite(services, who, { id: params.id, email, role, invitations_url, language });
     },
   }),
 

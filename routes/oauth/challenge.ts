@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { atBase, issuerOf } from '../../src/access/issuer.js';
+import { requestLanguage } from '../../src/edge/pages/request_language.js';
 import { signInNatively } from '../../src/features/oauth/native_sign_in.js';
 import { openRoute, type Route } from '../rows.js';
 
@@ -52,7 +53,7 @@ export const CHALLENGE_ROUTES: readonly Route[] = [
     async handler({ services, request, reply, body }) {
       // New sign-ins are made at the present address only; the method and the form stay.
       if (issuerOf(services, request) === 'legacy') return reply.redirect(atBase(services, request), 307);
-      return signInNatively(services, { ...body, ip: request.ip });
+      return signInNatively(services, { ...body, ip: request.ip, language: requestLanguage(request) });
     },
   }),
 ];

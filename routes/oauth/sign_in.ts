@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { emailAddress } from '../../src/access/request_schemas.js';
+import type { PlainText, Texts } from '../../src/domain/language/texts.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { typedCode } from '../../src/domain/typed_code.js';
@@ -10,6 +11,7 @@ import { browserCookie, sessionCookie, setSessionCookie } from '../../src/edge/p
 import { captchaWidget } from '../../src/edge/pages/captcha_widget.js';
 import { type Flow, type HtmlPage, sendPage } from '../../src/edge/pages/page.js';
 import { leave, sendBack } from '../../src/edge/pages/redirect.js';
+import { requestLanguage, requestTexts } from '../../src/edge/pages/request_language.js';
 import {
   approve,
   checkSignInForm,
@@ -40,7 +42,7 @@ const NOTICES = {
   first: null,
   again: 'A new code is on its way.',
   none: 'No code was sent this time: this address was sent many of late. Wait a minute, then ask for a new one.',
-};
+} as const satisfies Record<string, PlainText | null>;
 
 const text = z.string().optional();
 export const signInForm = z.object({
@@ -72,7 +74,7 @@ export const SIGN_IN_ROUTES: readonly Route[] = LEADS_TO.flatMap((leads_to) => [
       const context = { services, request, reply, ...open };
       const { goal, step } = open.sign_in;
       if (goal.to === 'page' && step.at === 'done') return nextPage(context, open);
-      return sendPage(reply, pageOf(context, codeProblem(open.sign_in, query.problem)));
+      return sendPage(reply, pageOf(context, codeProblem(open.sign_in, query.problem, requestTexts(request))));
     },
   }),
   openRoute({
@@ -101,7 +103,7 @@ const ACTIONS = new Map<string, (context: SignInContext, body: SignInForm) => Pr
   ['email', pressEmail],
   [
     'resend',
-    async (context) => nextPage(context, await resendCode(context.services, context, { ip: context.request.ip })),
+    async (context) => nextPage(context, await resendCode(context.services, context, senderOf(context.request))),
   ],
   ['other_email', async (context) => nextPage(context, await otherEmail(context.services, context))],
   ['code', pressCode],
@@ -114,13 +116,20 @@ const ACTIONS = new Map<string, (context: SignInContext, body: SignInForm) => Pr
 /** Sends a code to the address that was typed. */
 export async function pressEmail(context: SignInContext, body: SignInForm): Promise<Answer> {
   const { services, request } = context;
+  const texts = requestTexts(request);
   const typed = emailAddress.safeParse(body.email ?? '');
-  if (!typed.success) return emailProblem(context, body, 'Enter an email address, such as name@example.com.');
+  if (!typed.success)
+    return emailProblem(context, body, texts.say('Enter an email address, such as name@example.com.'));
   const captcha_token =
     body.captcha_token ?? body['cf-turnstile-response'] ?? body['h-captcha-response'] ?? body['g-recaptcha-response'];
-  const sent = await sendCode(services, context, { email: typed.data, captcha_token, ip: request.ip });
-  if (sent === null) return emailProblem(context, body, 'Please show first that you are a person.');
+  const sent = await sendCode(services, context, { email: typed.data, captcha_token, ...senderOf(request) });
+  if (sent === null) return emailProblem(context, body, texts.say('Please show first that you are a person.'));
   return nextPage(context, sent);
+}
+
+/** Who asks for a code, and the language of its mail. */
+function senderOf(request: FastifyRequest) {
+  return { ip: request.ip, language: requestLanguage(request) };
 }
 
 /** The page of the present step with a problem; what was typed stays, though not in an address, where it would be logged. */
@@ -158,12 +167,15 @@ function codeProblemPath({ sign_in, id }: OpenSignIn, problem: 'digits' | 'wrong
 }
 
 /** The problem that the code page shows, unless the state has moved on. */
-function codeProblem({ step, wrong }: OpenSignIn['sign_in'], problem: string | undefined): string | null {
+function codeProblem({ step, wrong }: OpenSignIn['sign_in'], problem: string | undefined, texts: Texts): string | null {
   if (step.at !== 'code') return null;
-  if (problem === 'digits') return 'Enter the six digits of the code.';
+  if (problem === 'digits') return texts.say('Enter the six digits of the code.');
   if (problem !== 'wrong' || wrong === 0) return null;
   const left = LIMITS.sign_in_tries_max - wrong;
-  return `That code is wrong or has expired. You can try ${left === 1 ? 'once' : `${left} times`} more.`;
+  return texts.sayCount(left, {
+    one: 'That code is wrong or has expired. You can try once more.',
+    other: 'That code is wrong or has expired. You can try {n} times more.',
+  });
 }
 
 /** After a form: redirects to the client, or to the page of the present step. */
@@ -186,9 +198,10 @@ function keptMail({ settings, development }: Services): { inbox_url: string | nu
 
 /** The page of the present step. */
 function pageOf(context: SignInContext, problem: string | null): HtmlPage {
-  const { services, id, sign_in } = context;
+  const { services, id, sign_in, request } = context;
+  const texts = requestTexts(request);
   const { step, goal } = sign_in;
-  const leads_to = goal.to === 'client' ? goal.client_name : ACCOUNT_PAGES[goal.page].leads_to;
+  const leads_to = goal.to === 'client' ? goal.client_name : texts.say(ACCOUNT_PAGES[goal.page].leads_to);
   const flow: Flow = {
     action: signInPath(goal, id),
     form_token: signInFormToken(services, context),
@@ -214,7 +227,7 @@ function pageOf(context: SignInContext, problem: string | null): HtmlPage {
         email: step.email,
         sent: step.codes.length > 0,
         problem,
-        notice,
+        notice: notice === null ? null : texts.say(notice),
         kept: keptMail(services),
       };
     }
@@ -229,16 +242,16 @@ function pageOf(context: SignInContext, problem: string | null): HtmlPage {
     case 'ended': {
       const text =
         goal.to === 'client'
-          ? 'This sign-in has ended. Go back to the app and start again.'
-          : 'This sign-in has ended.';
-      return { page: 'ended', flow, heading: 'Too many wrong codes', text };
+          ? texts.say('This sign-in has ended. Go back to the app and start again.')
+          : texts.say('This sign-in has ended.');
+      return { page: 'ended', flow, heading: texts.say('Too many wrong codes'), text };
     }
     case 'done':
       return {
         page: 'ended',
         flow: goal.to === 'client' ? null : flow,
-        heading: 'This sign-in is finished',
-        text: `Go back to ${leads_to}. To sign in once more, start again there.`,
+        heading: texts.say('This sign-in is finished'),
+        text: texts.say('Go back to {app}. To sign in once more, start again there.', { app: leads_to }),
       };
   }
 }

@@ -8,7 +8,7 @@ import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { type InvitationOutcome, sendPage } from '../../src/edge/pages/page.js';
 import { leave } from '../../src/edge/pages/redirect.js';
-import { utcText } from '../../src/features/accounts/deletion_mail.js';
+import { requestTexts } from '../../src/edge/pages/request_language.js';
 import { hasJoined } from '../../src/features/workspaces/ask_workspace.js';
 import {
   acceptInvitation,
@@ -52,7 +52,8 @@ export const INVITATIONS_PAGE_ROUTES: readonly Route[] = [
 ];
 
 async function show(context: AccountPageContext, { cursor, joined, done }: z.output<typeof query>): Promise<Answer> {
-  const { services, reply, account, is_open, holder } = context;
+  const { services, request, reply, account, is_open, holder } = context;
+  const texts = requestTexts(request);
   if (!is_open) {
     return sendPage(reply, { page: 'invitations_wait', holder, restore_url: services.addresses().restore_url });
   }
@@ -69,7 +70,7 @@ async function show(context: AccountPageContext, { cursor, joined, done }: z.out
       workspace,
       role,
       invited_by: senders.get(invited_by) ?? null,
-      invited_on: utcText(Date.parse(created_at)),
+      invited_on: texts.momentText(Date.parse(created_at)),
     })),
     older: listed.cursor === null ? null : `${path}?cursor=${listed.cursor}`,
     newest: cursor === undefined ? null : path,

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import type { Texts } from '../../src/domain/language/texts.js';
 import { orNull, unreachable } from '../../src/domain/refusals.js';
 import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { type RestoreView, sendPage } from '../../src/edge/pages/page.js';
 import { leave } from '../../src/edge/pages/redirect.js';
+import { requestTexts } from '../../src/edge/pages/request_language.js';
 import { restoreAccount } from '../../src/features/accounts/account.js';
-import { utcText } from '../../src/features/accounts/deletion_mail.js';
 import { openRoute, type Route } from '../rows.js';
 import { type AccountPageContext, holderForm, openAccountPage, submitForm } from './account_page.js';
 
@@ -32,7 +33,11 @@ export const RESTORE_PAGE_ROUTES: readonly Route[] = [
         sendPage(reply, {
           page: 'restore',
           holder,
-          account: restoreView(account, { now_ms: services.clock.now(), done: query.done }),
+          account: restoreView(account, {
+            now_ms: services.clock.now(),
+            done: query.done,
+            texts: requestTexts(request),
+          }),
         }),
       ),
   }),
@@ -67,7 +72,7 @@ async function restore(context: AccountPageContext, done: RestoreOutcome): Promi
 
 export function restoreView(
   { phase }: { phase: Phase },
-  { now_ms, done }: { now_ms: number; done: RestoreOutcome | undefined },
+  { now_ms, done, texts }: { now_ms: number; done: RestoreOutcome | undefined; texts: Texts },
 ): RestoreView {
   switch (phase.status) {
     case 'active':
@@ -79,9 +84,9 @@ export function restoreView(
       if (left_ms <= 0) return { is: 'erasing' };
       return {
         is: 'deleted',
-        deleted_on: utcText(phase.deleted_at_ms),
-        erased_on: utcText(phase.erase_at_ms),
-        left: timeLeft(left_ms),
+        deleted_on: texts.momentText(phase.deleted_at_ms),
+        erased_on: texts.momentText(phase.erase_at_ms),
+        left: timeLeft(left_ms, texts),
       };
     }
     case 'erasing':
@@ -93,9 +98,10 @@ export function restoreView(
 }
 
 /** Such as "about 7 days", which nobody has to reckon from dates of another time zone. */
-function timeLeft(left_ms: number): string {
+function timeLeft(left_ms: number, texts: Texts): string {
   const hours = Math.floor(left_ms / HOUR_MS);
-  if (hours >= 48) return `about ${Math.round(left_ms / (24 * HOUR_MS))} days`;
-  if (hours >= 2) return `about ${hours} hours`;
-  return hours === 1 ? 'about an hour' : 'less than an hour';
+  const days = Math.round(left_ms / (24 * HOUR_MS));
+  if (hours >= 48) return texts.sayCount(days, { one: 'about a day', other: 'about {n} days' });
+  if (hours >= 1) return texts.sayCount(hours, { one: 'about an hour', other: 'about {n} hours' });
+  return texts.say('less than an hour');
 }

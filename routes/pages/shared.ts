@@ -1,14 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Texts } from '../../src/domain/language/texts.js';
 import { isRefused } from '../../src/domain/refusals.js';
 import { clockText } from '../../src/domain/span_text.js';
 import { leftSignal } from '../../src/edge/http/body_arrival.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import type { Answer } from '../../src/edge/http/route.js';
 import { sendPage } from '../../src/edge/pages/page.js';
-import { utcText } from '../../src/features/accounts/deletion_mail.js';
+import { requestTexts } from '../../src/edge/pages/request_language.js';
 import { type OpenedLink, openedLink, sharedRecording } from '../../src/features/links/shared_recording.js';
 import { joinedAudio } from '../../src/features/recordings/joined_audio.js';
+import { type TranscriptHead, UNTITLED } from '../../src/features/transcripts/transcript_markdown.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { openRoute, type Route } from '../rows.js';
 import type { Services } from '../services.js';
@@ -17,10 +19,6 @@ import type { Services } from '../services.js';
 
 const PATH = '/shared/:link';
 const PARTS_MAX = 1_000;
-const ENDED = {
-  heading: 'This link has ended',
-  text: 'It was good for a time, or whoever made it has ended it. Ask them for another one.',
-};
 const query = z.object({ part: z.coerce.number().int().min(1).max(PARTS_MAX).catch(1) });
 
 type Ends = { services: Services; request: FastifyRequest; reply: FastifyReply };
@@ -62,8 +60,18 @@ async function openLink(ends: Ends, secret: string, answer: (opened: OpenedLink)
   } catch (error) {
     // Of the recording as of the link: whoever has no right to it learns no more.
     if (!isRefused(error, 'NOT_FOUND')) throw error;
-    return sendPage(reply.code(404), { page: 'ended', flow: null, ...ENDED });
+    return sendEnded(ends);
   }
+}
+
+function sendEnded({ request, reply }: Ends): FastifyReply {
+  const texts = requestTexts(request);
+  return sendPage(reply.code(404), {
+    page: 'ended',
+    flow: null,
+    heading: texts.say('This link has ended'),
+    text: texts.say('It was good for a time, or whoever made it has ended it. Ask them for another one.'),
+  });
 }
 
 async function show({ services, request, reply }: Ends, opened: OpenedLink, { part }: z.output<typeof query>) {
@@ -71,23 +79,30 @@ async function show({ services, request, reply }: Ends, opened: OpenedLink, { pa
   if (request.method === 'GET' && found.part === 1) await services.actors.shareLink(opened.id).count_opening();
   const path = request.url.replace(/\?.*$/, '');
   const { head, summary, turns } = found;
+  const texts = requestTexts(request);
   return sendPage(reply, {
     page: 'shared',
-    ...{ head, summary, path, part: found.part, parts: found.parts },
+    ...{ head: titled(head, texts), summary, path, part: found.part, parts: found.parts },
     audio: found.has_audio ? `${path}/audio` : null,
-    ends_on: utcText(opened.link.expires_at_ms),
-    turns: turns.map(({ start_ms, name, text }) => ({ at: clockText(start_ms), name: speakerText(name), text })),
+    ends_on: texts.momentText(opened.link.expires_at_ms),
+    turns: turns.map(({ start_ms, name, text }) => ({ at: clockText(start_ms), name: speakerText(name, texts), text })),
   });
 }
 
-/** Speakers without a name have numbers: S1. */
-function speakerText(name: string | null): string | null {
-  return name?.replace(/^S(\d+)$/, 'Speaker $1') ?? null;
+/** A recording without a title has one in the language of the page. */
+function titled(head: TranscriptHead, texts: Texts): TranscriptHead {
+  return head.title === UNTITLED ? { ...head, title: texts.say('Recording') } : head;
 }
 
-async function sendAudio({ services, request, reply }: Ends, { link: { stream_id }, reader }: OpenedLink) {
-  if (!reader.permissions.includes('audio:read'))
-    return sendPage(reply.code(404), { page: 'ended', flow: null, ...ENDED });
+/** Speakers without a name have numbers: S1. */
+function speakerText(name: string | null, texts: Texts): string | null {
+  const number = name === null ? undefined : /^S(\d+)$/.exec(name)?.[1];
+  return number === undefined ? name : texts.say('Speaker {number}', { number });
+}
+
+async function sendAudio(ends: Ends, { link: { stream_id }, reader }: OpenedLink) {
+  const { services, request, reply } = ends;
+  if (!reader.permissions.includes('audio:read')) return sendEnded(ends);
   const signal = leftSignal({ request, reply });
   const audio = await joinedAudio(services, reader, { stream_id, signal });
   return sendBytes({ request, reply }, audio, {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isRefused } from '../../src/domain/refusals.js';
 import type { Answer } from '../../src/edge/http/route.js';
 import { sendPage } from '../../src/edge/pages/page.js';
+import { requestTexts } from '../../src/edge/pages/request_language.js';
 import { unsubscribing } from '../../src/features/due/due_mail_settings.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { openRoute, type Route } from '../rows.js';
@@ -11,10 +12,6 @@ import type { Services } from '../services.js';
 /** The page that ends mails of what is due, and the POST by which mail programs do (RFC 8058). */
 
 const PATH = '/unsubscribe/:unsubscribe';
-const UNKNOWN = {
-  heading: 'This address is not known',
-  text: 'It may have been cut. The settings of your account switch these mails off as well.',
-};
 const row = {
   path: PATH,
   params: { unsubscribe: PARAMETERS.unsubscribe },
@@ -44,6 +41,12 @@ async function answer({ services, request, reply, params }: Asked, { ends }: { e
     return sendPage(reply, { page: 'unsubscribe', path: request.url.replace(/\?.*$/, ''), is_on: is_on && !ends });
   } catch (error) {
     if (!isRefused(error, 'NOT_FOUND')) throw error;
-    return sendPage(reply.code(404), { page: 'ended', flow: null, ...UNKNOWN });
+    const texts = requestTexts(request);
+    return sendPage(reply.code(404), {
+      page: 'ended',
+      flow: null,
+      heading: texts.say('This address is not known'),
+      text: texts.say('It may have been cut. The settings of your account switch these mails off as well.'),
+    });
   }
 }

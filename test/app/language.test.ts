@@ -4,8 +4,9 @@ import t from 'tap';
 import ts from 'typescript';
 import { dateText, dayOf, localText, momentOf, profile_zone } from '../../app/language/formats.js';
 import { GERMAN } from '../../app/language/german.js';
-import { languageOf, locale, table, tagOf } from '../../app/language/language.js';
+import { locale, table, tagOf } from '../../app/language/language.js';
 import { say, sayCount, sayWith } from '../../app/language/say.js';
+import { languageOf } from '../../src/domain/language/text_table.js';
 
 /** The texts of the app and their table: docs/contributing.md, "Languages of the app". */
 

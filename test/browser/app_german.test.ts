@@ -34,13 +34,14 @@ const LEFT_IN_ENGLISH = `((english) => {
 
 const leftInEnglish = async (page: Page) => [...new Set((await page.evaluate(LEFT_IN_ENGLISH)) as string[])];
 
-/** Signs in with the pages of the app in German; those of the sign-in are in English. */
+/** Signs in, all of it in German. */
 async function enter(visitor: Visitor, path: string, email: string): Promise<void> {
   const { page } = visitor;
   await page.goto(appUrl(browsing, path));
   await page.getByLabel('E-Mail-Adresse').fill(email);
   await visitor.press('Anmelden');
-  await visitor.enterCode(await spool.readCode(email));
+  await page.getByLabel('Sechsstelliger Code').fill(await spool.readCode(email));
+  await visitor.press('Anmelden');
   await settled(page);
 }
 

@@ -1,4 +1,5 @@
 import type { AccountPage } from '../../../actors/oauth/browser_sign_in.js';
+import type { PlainText } from '../../domain/language/texts.js';
 
 /** Our own pages for people who have, or begin, an account. */
 export const ACCOUNT_PAGES: Record<
@@ -6,7 +7,7 @@ export const ACCOUNT_PAGES: Record<
   {
     path: string;
     /** The page to which a sign-in there continues, in words that stand behind "to continue to" and "back to". */
-    leads_to: string;
+    leads_to: PlainText;
   }
 > = {
   restore: { path: '/restore', leads_to: 'restoring your account' },

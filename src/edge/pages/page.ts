@@ -2,9 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply } from 'fastify';
 import type { AccountPage } from '../../../actors/oauth/browser_sign_in.js';
+import { type PlainText, type Texts, textsIn } from '../../domain/language/texts.js';
 import { ACCOUNT_PAGES } from './account_pages.js';
 import { ASSETS } from './assets.js';
+import { requestTexts } from './request_language.js';
 import { abilitiesOf } from './scope_texts.js';
+import { escapeText, templateWords } from './template_words.js';
 
 /** The values that every step of a sign-in in the browser shows and sends back. */
 export type Flow = {
@@ -129,7 +132,7 @@ export type HtmlPage =
   | { page: 'error'; code: string; text: string; request_id: string; at: AccountPage | null };
 
 /** Names of the pages in the browser's window and history; the app's name stays out of them, nothing isolates it there. */
-const TITLES: Record<Exclude<HtmlPage['page'], 'ended' | 'error' | 'restore' | 'shared'>, string> = {
+const TITLES: Record<Exclude<HtmlPage['page'], 'ended' | 'error' | 'restore' | 'shared'>, PlainText> = {
   email: 'Sign in',
   code: 'Enter your code',
   accounts: 'Choose an account',
@@ -142,7 +145,7 @@ const TITLES: Record<Exclude<HtmlPage['page'], 'ended' | 'error' | 'restore' | '
   wait: 'Please wait a minute',
 };
 
-const RESTORE_HEADINGS: Record<RestoreView['is'], string> = {
+const RESTORE_HEADINGS: Record<RestoreView['is'], PlainText> = {
   deleted: 'Your account is deleted',
   erasing: 'Your data is being erased',
   erased: 'Your data has been erased',
@@ -151,7 +154,7 @@ const RESTORE_HEADINGS: Record<RestoreView['is'], string> = {
   begun: 'Your new account is ready',
 };
 
-type ErrorWords = { heading: string; advice: string };
+type ErrorWords = { heading: PlainText; advice: readonly PlainText[] };
 
 const AGAIN = 'Go back to the app and start again.';
 const LATER = 'Try again in a moment.';
@@ -160,35 +163,23 @@ const IF_NOT = 'If that doesn’t help, only the makers of the app can fix it.';
 
 /** The words about an error on its page, beside its own text; the codes are those of REST and of OAuth. */
 const ERROR_WORDS: Record<string, ErrorWords> = {
-  BAD_REQUEST: { heading: 'This sign-in can’t continue', advice: AGAIN },
-  FORBIDDEN: { heading: 'This sign-in can’t continue', advice: AGAIN },
-  CONFLICT: { heading: 'This sign-in can’t continue', advice: AGAIN },
-  NOT_FOUND: { heading: 'Page not found', advice: AGAIN },
-  METHOD_NOT_ALLOWED: { heading: 'This page can’t be opened by its address', advice: AGAIN },
-  INTERNAL: { heading: 'Something went wrong', advice: LATER },
-  UNAVAILABLE: { heading: 'Spool is unavailable for a moment', advice: LATER },
-  REQUEST_TIMEOUT: { heading: 'That took too long', advice: LATER },
-  invalid_request: { heading: 'This sign-in can’t continue', advice: `${AGAIN} ${IF_NOT}` },
-  invalid_client: { heading: 'This app is not known here', advice: BY_THE_APP },
-  unauthorized_client: { heading: 'This app can’t sign in here', advice: BY_THE_APP },
-  invalid_redirect_uri: { heading: 'There is no safe way back to this app', advice: BY_THE_APP },
-  access_denied: { heading: 'This app was denied access', advice: AGAIN },
-  server_error: { heading: 'Something went wrong', advice: LATER },
-  temporarily_unavailable: { heading: 'Spool is unavailable for a moment', advice: LATER },
+  BAD_REQUEST: { heading: 'This sign-in can’t continue', advice: [AGAIN] },
+  FORBIDDEN: { heading: 'This sign-in can’t continue', advice: [AGAIN] },
+  CONFLICT: { heading: 'This sign-in can’t continue', advice: [AGAIN] },
+  NOT_FOUND: { heading: 'Page not found', advice: [AGAIN] },
+  METHOD_NOT_ALLOWED: { heading: 'This page can’t be opened by its address', advice: [AGAIN] },
+  INTERNAL: { heading: 'Something went wrong', advice: [LATER] },
+  UNAVAILABLE: { heading: 'Spool is unavailable for a moment', advice: [LATER] },
+  REQUEST_TIMEOUT: { heading: 'That took too long', advice: [LATER] },
+  invalid_request: { heading: 'This sign-in can’t continue', advice: [AGAIN, IF_NOT] },
+  invalid_client: { heading: 'This app is not known here', advice: [BY_THE_APP] },
+  unauthorized_client: { heading: 'This app can’t sign in here', advice: [BY_THE_APP] },
+  invalid_redirect_uri: { heading: 'There is no safe way back to this app', advice: [BY_THE_APP] },
+  access_denied: { heading: 'This app was denied access', advice: [AGAIN] },
+  server_error: { heading: 'Something went wrong', advice: [LATER] },
+  temporarily_unavailable: { heading: 'Spool is unavailable for a moment', advice: [LATER] },
 };
-const OTHER_ERROR: ErrorWords = { heading: 'This can’t continue', advice: AGAIN };
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-/**
- * Text that stays text. What would turn round the order of characters, or not be seen at all, is shown as a replacement
- * character: neither does it mislead, nor does it go unnoticed.
- */
-function escapeText(value: unknown): string {
-  return String(value)
-    .replace(/(?![\t\n\r])[\p{Bidi_Control}\p{Cc}]/gu, '\ufffd')
-    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-}
+const OTHER_ERROR: ErrorWords = { heading: 'This can’t continue', advice: [AGAIN] };
 
 const templates = new Eta({
   views: fileURLToPath(new URL('./templates', import.meta.url)),
@@ -197,7 +188,7 @@ const templates = new Eta({
   escapeFunction: escapeText,
 });
 
-/** Sends a page with everything that keeps it to itself: CSP, no framing, no caching, no referrer. */
+/** Sends a page in the language of its request, with everything that keeps it to itself: CSP, no framing, no caching, no referrer. */
 export function sendPage(reply: FastifyReply, page: HtmlPage): FastifyReply {
   return reply
     .header('Cache-Control', 'no-store')
@@ -205,43 +196,43 @@ export function sendPage(reply: FastifyReply, page: HtmlPage): FastifyReply {
     .header('Referrer-Policy', 'no-referrer')
     .header('X-Frame-Options', 'DENY')
     .type('text/html; charset=utf-8')
-    .send(renderPage(page));
+    .send(renderPage(page, requestTexts(reply.request)));
 }
 
-/** A template, by its name. What it prints is escaped. */
+/** A template in English, by its name. What it prints is escaped. */
 export function renderTemplate(name: string, data: object): string {
-  return templates.render(`./${name}`, data);
+  return templates.render(`./${name}`, { ...templateWords(textsIn('en')), ...data });
 }
 
-function renderPage(page: HtmlPage): string {
+function renderPage(page: HtmlPage, texts: Texts): string {
   return templates.render(`./${page.page}`, {
+    ...templateWords(texts),
     page,
-    title: titleOf(page),
+    title: titleOf(page, texts),
     stylesheets: [ASSETS.basics.path, ASSETS.stylesheet.path],
     is_wide: page.page === 'shared',
-    ...(page.page === 'shared' ? { day: dayText(page.head.day) } : {}),
+    ...(page.page === 'shared' ? { day: texts.dayText(Date.parse(page.head.day)) } : {}),
     icon: ASSETS.icon.path,
-    ...(page.page === 'error' ? errorWords(page) : {}),
+    ...(page.page === 'error' ? { ...errorWords(page), known: texts.sayKnown(page.text) } : {}),
     ...(page.page === 'restore'
       ? { heading: RESTORE_HEADINGS[page.account.is], invitations: ACCOUNT_PAGES.invitations.path }
       : {}),
-    ...(page.page === 'consent' ? { abilities: abilitiesOf(page.scopes) } : {}),
+    ...(page.page === 'consent'
+      ? { abilities: abilitiesOf(page.scopes), known: (words: string) => texts.sayKnown(words).text }
+      : {}),
   });
 }
 
-/** Such as "5 October 2026". */
-function dayText(day: string): string {
-  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(day));
-}
-
 /** A problem is the first thing that a screen reader says of the page. */
-function titleOf(page: HtmlPage): string {
+function titleOf(page: HtmlPage, texts: Texts): string {
   if (page.page === 'ended') return `${page.heading} · Spool`;
   if (page.page === 'shared') return `${page.head.title} · Spool`;
-  if (page.page === 'restore') return `${RESTORE_HEADINGS[page.account.is]} · Spool`;
-  if (page.page === 'error') return `Error: ${errorWords(page).heading} · Spool`;
+  if (page.page === 'restore') return `${texts.say(RESTORE_HEADINGS[page.account.is])} · Spool`;
+  if (page.page === 'error')
+    return `${texts.say('Error: {title}', { title: texts.say(errorWords(page).heading) })} · Spool`;
+  const title = texts.say(TITLES[page.page]);
   const has_problem = 'problem' in page && page.problem !== null;
-  return `${has_problem ? 'Error: ' : ''}${TITLES[page.page]} · Spool`;
+  return `${has_problem ? texts.say('Error: {title}', { title }) : title} · Spool`;
 }
 
 /** At a page of our own there is no app to go back to: the page is opened again. */
@@ -253,7 +244,7 @@ function errorWords({
   at: AccountPage | null;
 }): ErrorWords & { open_again: string | null } {
   const words = errorWordsOf(code);
-  if (at === null || !words.advice.startsWith(AGAIN)) return { ...words, open_again: null };
+  if (at === null || words.advice[0] !== AGAIN) return { ...words, open_again: null };
   return { ...OTHER_ERROR, open_again: ACCOUNT_PAGES[at].path };
 }
 

@@ -3,6 +3,7 @@ import type { Account } from '../../../actors/accounts/account_state.js';
 import type { Principal } from '../../access/principal.js';
 import { id, permission } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
+import { type Language, textsIn } from '../../domain/language/texts.js';
 import { LIMITS } from '../../domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Permission, permissionsOf } from '../../domain/permissions.js';
 import { Refused, refuse } from '../../domain/refusals.js';
@@ -75,11 +76,12 @@ export async function renameAccount(
 
 /**
  * Deletes the account if no shared workspace needs it, and waits for that decision. A code must have been entered for
- * the credential within the last `LIMITS.recent_sign_in_ms`.
+ * the credential within the last `LIMITS.recent_sign_in_ms`. `language`: of the mail about it.
  */
 export async function deleteAccount(
   services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys' | 'mails'>,
   who: Principal,
+  { language }: { language: Language },
 ): Promise<void> {
   const { clock, keys, mails, actors } = services;
   const { verified_at_ms, account_id, account, fences } = who;
@@ -89,7 +91,7 @@ export async function deleteAccount(
   const { restore_url } = services.addresses();
   const mail = {
     mail_id: randomId({ partition: 0, now_ms: clock.now() }),
-    sealed: sealMail(keys, deletionMail({ to: account.email, erase_at_ms, restore_url })),
+    sealed: sealMail(keys, deletionMail({ to: account.email, erase_at_ms, restore_url }, textsIn(language))),
   };
   await actors.downstream.account(account_id).delete({ mail }, fences);
   await pollUntil(async () => {

@@ -3,6 +3,7 @@ import type { IssuedTokens } from '../../../actors/accounts/app_session.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
+import { type Language, textsIn } from '../../domain/language/texts.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { networkOf } from '../../engine/limits/rate_limits.js';
@@ -44,7 +45,12 @@ type SessionView = z.infer<typeof sessionShape>;
 /** Mails a six-digit code to an address, whether or not it has an account. */
 export async function sendSignInCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'>,
-  { captcha_token: token, ip, email }: { email: string; captcha_token?: string | undefined; ip: string },
+  {
+    captcha_token: token,
+    ip,
+    email,
+    language,
+  }: { email: string; captcha_token?: string | undefined; ip: string; language: Language },
 ): Promise<z.infer<typeof codeSentShape>> {
   const { actors, clock, keys, mail, mails, settings } = services;
   if (!mail.healthy()) throw new Refused(MAIL_AWAY);
@@ -57,7 +63,7 @@ export async function sendSignInCode(
     code_hash: Buffer.from(mac).toString('base64url'),
     key_id,
     mail_id: randomId({ partition: 0, now_ms: clock.now() }),
-    sealed: sealMail(keys, codeMail({ to: email, code })),
+    sealed: sealMail(keys, codeMail({ to: email, code }, textsIn(language))),
   });
   mails.due.offerPartitions([partitionOfText(email)]); // the answer does not wait for it
   return { sent: true, expires_in: LIMITS.code_life_ms / 1000 };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Account, isOpen } from '../../../actors/accounts/account_state.js';
 import type { Principal } from '../../access/principal.js';
 import { beginOf, DAY_MS, HOUR_MS } from '../../domain/dates.js';
+import type { Language } from '../../domain/language/texts.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
@@ -26,16 +27,18 @@ export function dueMailSettings({ account: { due_mail } }: { account: Pick<Accou
   return { is_on: due_mail?.is_on ?? false, hour: due_mail?.hour ?? LIMITS.due_mail_hour };
 }
 
+/** `mail_language`: of the mails from now on. */
 export async function changeDueMailSettings(
   { actors, clock, keys }: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
   change: { [Name in keyof DueMailSettings]?: DueMailSettings[Name] | undefined },
+  { mail_language }: { mail_language: Language },
 ): Promise<DueMailSettings> {
   const before = dueMailSettings(who);
   const { is_on = before.is_on, hour = before.hour } = change;
   const there = await clockOf({ actors }, who.account_id, undefined);
   const next_ms = nextMailMs(clock.now(), { hour, there });
-  const asked = { is_on, hour, next_ms, ...randomSeed(keys) };
+  const asked = { is_on, hour, next_ms, mail_language, ...randomSeed(keys) };
   const account = await actors.account(who.account_id).set_due_mail(asked, who.fences);
   return dueMailSettings({ account });
 }

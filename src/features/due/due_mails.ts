@@ -2,6 +2,7 @@ import { DUE_MAIL_INDEX } from '../../../actors/accounts/account_due_mail.js';
 import { type Account, isOpen } from '../../../actors/accounts/account_state.js';
 import { ownPrincipal } from '../../access/principal.js';
 import { partitionOfId } from '../../domain/ids.js';
+import { type Texts, textsIn } from '../../domain/language/texts.js';
 import { permissionsOf } from '../../domain/permissions.js';
 import { orNull } from '../../domain/refusals.js';
 import type { DueMembersDeps } from '../../engine/jobs/due_members.js';
@@ -21,7 +22,6 @@ const EVERY_MS = 60_000;
 const AT_ONCE = 2;
 /** Tasks named in a mail. */
 const LINES_MAX = 20;
-const HOUR_TEXT = { timeStyle: 'short' } as const;
 
 type DueMailDeps = DueMembersDeps & Pick<FeatureServices, 'actors' | 'keys' | 'runtime'> & { base_url: () => string };
 type Day = { date: string; until_ms: number; there: LocalClock };
@@ -71,25 +71,28 @@ async function itemsBy(deps: DueMailDeps, account: Account, { date, until_ms }: 
 }
 
 function dueMail(
-  { email }: Pick<Account, 'email'>,
+  { email, mail_language = 'en' }: Pick<Account, 'email' | 'mail_language'>,
   written: { items: DueItem[]; date: string; there: LocalClock; url: string; base_url: string },
 ): Mail {
   const { items, date, there, url, base_url } = written;
+  const texts = textsIn(mail_language);
   const shown = items.slice(0, LINES_MAX);
   const more = items.length - shown.length;
   return {
     to: email,
-    subject: items.length === 1 ? 'One task is due' : `${items.length} tasks are due`,
+    subject: texts.sayCount(items.length, { one: 'One task is due', other: '{n} tasks are due' }),
     text: [
-      'This is due today or overdue:',
+      texts.say('This is due today or overdue:'),
       '',
-      ...shown.map((item) => `- ${item.text.replaceAll(/\s+/g, ' ')} (${whenText(item, date, there)})`),
-      ...(more === 0 ? [] : [`and ${more} more`]),
+      ...shown.map(
+        (item) => `- ${item.text.replaceAll(/\s+/g, ' ')} (${whenText(item, { today: date, there, texts })})`,
+      ),
+      ...(more === 0 ? [] : [texts.say('and {n} more', { n: more })]),
       '',
-      'All of it:',
+      texts.say('All of it:'),
       `${base_url}/app/insights`,
       '',
-      'If you want no more of these mails:',
+      texts.say('If you want no more of these mails:'),
       url,
       '',
     ].join('\n'),
@@ -97,10 +100,12 @@ function dueMail(
   };
 }
 
-function whenText({ due_at_ms, due_date }: DueItem, today: string, there: LocalClock): string {
+function whenText(
+  { due_at_ms, due_date }: DueItem,
+  { today, there, texts }: { today: string; there: LocalClock; texts: Texts },
+): string {
   const day = due_date ?? dateAt(due_at_ms, there);
-  if (day < today) return `since ${day}`;
-  if (due_date !== null) return 'today';
-  const time_zone = there.time_zone ?? 'UTC';
-  return `today, ${new Intl.DateTimeFormat('en-GB', { ...HOUR_TEXT, timeZone: time_zone }).format(due_at_ms)}`;
+  if (day < today) return texts.say('since {day}', { day: texts.dayText(Date.parse(day)) });
+  if (due_date !== null) return texts.say('today');
+  return texts.say('today, {time}', { time: texts.timeText(due_at_ms, there.time_zone ?? 'UTC') });
 }

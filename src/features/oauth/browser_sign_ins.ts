@@ -13,7 +13,7 @@ import { passesCaptcha } from '../accounts/captcha.js';
 import type { FeatureServices } from '../services.js';
 import { browserSessionOf, cookieOf, endBrowserSession, type SessionCookie, sessionOpens } from './browser_sessions.js';
 import type { Clients } from './clients/clients.js';
-import { accountBehind, newCode, triedCode } from './sign_in_code.js';
+import { accountBehind, type CodeSender, newCode, triedCode } from './sign_in_code.js';
 
 /** A sign-in in the browser, from /oauth/authorize or a page for account holders to its end. */
 
@@ -97,34 +97,34 @@ export function checkSignInForm(
 export async function sendCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'rates' | 'settings'>,
   open: OpenSignIn,
-  { captcha_token: token, ip, email }: { email: string; captcha_token: string | undefined; ip: string },
+  { captcha_token: token, email, ...sender }: CodeSender & { email: string; captcha_token: string | undefined },
 ): Promise<OpenSignIn | null> {
   // Before the CAPTCHA's provider is asked: what fails there counts, too.
-  const limited = await services.rates.refusalOf('codes_sent', ip);
+  const limited = await services.rates.refusalOf('codes_sent', sender.ip);
   if (limited !== null) throw new Refused(limited);
-  if (!(await passesCaptcha(services.settings, { token, ip }))) return null;
-  return mailCode(services, open, { email, ip });
+  if (!(await passesCaptcha(services.settings, { token, ip: sender.ip }))) return null;
+  return mailCode(services, open, { email, ...sender });
 }
 
 /** Mails another code if the sign-in waits for one. */
 export async function resendCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'rates' | 'settings'>,
   open: OpenSignIn,
-  { ip }: { ip: string },
+  sender: CodeSender,
 ): Promise<OpenSignIn> {
   const { step } = open.sign_in;
   if (step.at !== 'code') return open;
-  const limited = await services.rates.refusalOf('codes_sent', ip);
+  const limited = await services.rates.refusalOf('codes_sent', sender.ip);
   if (limited !== null) throw new Refused(limited);
-  return mailCode(services, open, { email: step.email, ip });
+  return mailCode(services, open, { email: step.email, ...sender });
 }
 
 async function mailCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'>,
   { id }: OpenSignIn,
-  { email, ip }: { email: string; ip: string },
+  { email, ...sender }: CodeSender & { email: string },
 ): Promise<OpenSignIn> {
-  const code = await newCode(services, ip, { sign_in_id: id, email });
+  const code = await newCode(services, sender, { sign_in_id: id, email });
   const sign_in = await entityOf(services, id).send_code({ email, code });
   services.mails.due.offerPartitions([partitionOfId(id)]); // the page does not wait for it
   return { id, sign_in };

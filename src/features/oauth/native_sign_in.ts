@@ -13,7 +13,7 @@ import { passesCaptcha } from '../accounts/captcha.js';
 import type { FeatureServices } from '../services.js';
 import { type AuthorizationParameters, authorizationRequest } from './authorization_request.js';
 import type { Clients } from './clients/clients.js';
-import { accountBehind, newCode, triedCode } from './sign_in_code.js';
+import { accountBehind, type CodeSender, newCode, triedCode } from './sign_in_code.js';
 
 /** Native sign-in of first-party apps, in two steps. Rules C-081 to C-098. */
 
@@ -22,9 +22,8 @@ const CAPTCHA_FAILED = oauthError('invalid_request', 'captcha_token must be the 
 
 /** The request of an app: in the second step `auth_session` and `otp`, in the first one everything else. */
 type NativeSignInQuery = AuthorizationParameters &
-  Partial<Record<'client_id' | 'email' | 'captcha_token' | 'auth_session' | 'otp', string | undefined>> & {
-    ip: string;
-  };
+  Partial<Record<'client_id' | 'email' | 'captcha_token' | 'auth_session' | 'otp', string | undefined>> &
+  CodeSender;
 
 type NativeSignInResult = { authorization_code: string } | OauthError;
 
@@ -62,7 +61,7 @@ async function sendCode(
 
   const email = typed.data;
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
-  const code = await newCode(services, body.ip, { sign_in_id: id, email });
+  const code = await newCode(services, body, { sign_in_id: id, email });
   const { challenge, ...request_of_grant } = asked;
   const opened = await actors.authSession(id).open({
     session: {

@@ -1,5 +1,6 @@
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { CodeToSend, TriedCode } from '../../../actors/oauth/emailed_code.js';
+import { type Language, textsIn } from '../../domain/language/texts.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { networkOf } from '../../engine/limits/rate_limits.js';
 import { sealMail } from '../../engine/mail/sealed_mail.js';
@@ -15,11 +16,13 @@ import type { FeatureServices } from '../services.js';
 const MAIL_AWAY = refuse('UNAVAILABLE', 'Sign-in is not available at the moment.', { retry_after_s: 30 });
 
 type SignIn = { sign_in_id: string; email: string };
+/** Who asks for a code, and the language of its mail. */
+export type CodeSender = { ip: string; language: Language };
 
 /** A code for this sign-in; null if the budget of the address is spent. */
 export async function newCode(
   { mail, actors, keys, clock, settings }: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'settings'>,
-  ip: string,
+  { ip, language }: CodeSender,
   { sign_in_id, email }: SignIn,
 ): Promise<CodeToSend> {
   if (!mail.healthy()) throw new Refused(MAIL_AWAY);
@@ -31,7 +34,7 @@ export async function newCode(
     hash: Buffer.from(mac).toString('base64url'),
     key_id,
     mail_id: randomId({ partition: 0, now_ms: clock.now() }),
-    sealed: sealMail(keys, codeMail({ to: email, code })),
+    sealed: sealMail(keys, codeMail({ to: email, code }, textsIn(language))),
   };
 }
 

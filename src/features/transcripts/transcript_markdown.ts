@@ -3,7 +3,8 @@ import { aheadMs, dateAt, type LocalClock } from '../../engine/time/time_zone.js
 
 /** A transcript as Markdown: title, day, length and speakers, then each turn as a paragraph with its time and speaker. */
 
-const UNTITLED = 'Recording';
+/** The title of a recording without one. */
+export const UNTITLED = 'Recording';
 
 /** `day` and `time` are by the clocks of whoever reads. */
 export type TranscriptHead = { title: string; day: string; time: string; length: string | null };

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { AttemptResult } from '../../../actors/webhooks/delivery.js';
 import type { DeliveriesTaken, DeliveryRequest, MailNeeded } from '../../../actors/webhooks/endpoint_delivery.js';
 import { partitionOfId } from '../../domain/ids.js';
+import { textsIn } from '../../domain/language/texts.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull } from '../../domain/refusals.js';
 import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
@@ -133,9 +134,10 @@ export class EndpointQueue {
     const account = await actors.account(account_id).view();
     const { host } = new URL(url);
     const failures = LIMITS.endpoint_failures_max;
+    const texts = textsIn(account.mail_language ?? 'en');
     return {
       mail_id: randomId({ partition: 0, now_ms: now() }),
-      sealed: sealMail(keys, endpointDisabledMail({ to: account.email, host, endpoint_id, failures })),
+      sealed: sealMail(keys, endpointDisabledMail({ to: account.email, host, endpoint_id, failures }, texts)),
     };
   }
 

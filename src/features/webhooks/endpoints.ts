@@ -4,6 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { count, eventType, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { EVENT_TYPES, type EventType } from '../../domain/event_types.js';
 import { partitionOfId } from '../../domain/ids.js';
+import type { Language } from '../../domain/language/texts.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { ENDPOINT_STATUSES, type EndpointStatus } from '../../domain/webhooks.js';
 import { randomId } from '../../engine/random/random.js';
@@ -61,16 +62,18 @@ export const createdEndpointShape = z.strictObject({
 /** The query of lists of endpoints and deliveries: at most `limit`, older than the one whose id is `cursor`. */
 export type OlderQuery = { limit: number; cursor?: string | undefined };
 
-/** The new endpoint and its signing secret, which is shown this once. */
+/** The new endpoint and its signing secret, which is shown this once. `mail_language`: of mails about it, where the account has none. */
 export async function createEndpoint(
   { clock, keys, actors }: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
-  { url, topics }: { url: string; topics: EventType[] },
+  { url, topics, mail_language }: { url: string; topics: EventType[]; mail_language?: Language },
 ): Promise<z.infer<typeof createdEndpointShape>> {
   const endpoint_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
   const { text, sealed } = randomSigningSecret(keys);
   const endpoint = { url, topics, sealed_secret: sealed };
-  const added = await actors.downstream.account(who.account_id).add_endpoint({ endpoint_id, endpoint }, who.fences);
+  const added = await actors.downstream
+    .account(who.account_id)
+    .add_endpoint({ endpoint_id, endpoint, mail_language }, who.fences);
   return {
     endpoint: {
       id: endpoint_id,

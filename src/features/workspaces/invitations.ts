@@ -7,6 +7,7 @@ import { type PageQuery, type Position, pageOf, pageOfAll } from '../../access/c
 import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
+import { type Language, textsIn } from '../../domain/language/texts.js';
 import { isRefusal, orNull, Refused } from '../../domain/refusals.js';
 import { GIVEN_ROLES, type GivenRole } from '../../domain/workspaces.js';
 import { sealMail } from '../../engine/mail/sealed_mail.js';
@@ -51,20 +52,22 @@ export async function listSentInvitations(
 export async function invite(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mails' | 'settings'>,
   who: Principal,
-  { id, role, email, ...to }: { id: string; email: string; role: GivenRole; invitations_url: string },
+  {
+    id,
+    role,
+    email,
+    ...to
+  }: { id: string; email: string; role: GivenRole; invitations_url: string; language: Language },
 ): Promise<InvitationView> {
   const { clock, keys, mails } = services;
   const { account, account_id: by } = who;
   const found = await askSharedWorkspace(services, who, id, (workspace) => workspace.view_invitations({ by }));
   await takeInvitation(services, { by, email, workspace: found });
   const drawn = (partition: number) => randomId({ partition, now_ms: clock.now() });
-  const mail = invitationMail({
-    to: email,
-    workspace_name: found.name,
-    invited_by: account,
-    role,
-    invitations_url: to.invitations_url,
-  });
+  const mail = invitationMail(
+    { to: email, workspace_name: found.name, invited_by: account, role, invitations_url: to.invitations_url },
+    textsIn(to.language),
+  );
   const invitation = await askWorkspace(services, id, (workspace) =>
     workspace.invite({
       by,

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { textsIn } from '../../../src/domain/language/texts.js';
 import { invitationMail } from '../../../src/features/workspaces/invitation_mail.js';
 import { quotedName } from '../../../src/features/workspaces/quoted_name.js';
 
@@ -42,9 +43,11 @@ t.test('other names stand in quotation marks, on one line, shortened', async (t)
 });
 
 t.test('an invitation names who sends it and where it leads, and no name that could be a link', async (t) => {
-  const about = { to: 'bob@x.test', role: 'member', invitations_url: 'https://spool.test/invitations' };
+  const about = { to: 'bob@x.test', role: 'member' as const, invitations_url: 'https://spool.test/invitations' };
   const firstLine = (workspace_name: string, name: string | null) =>
-    invitationMail({ ...about, workspace_name, invited_by: { email: 'ann@x.test', name } }).text.split('\n')[0];
+    invitationMail({ ...about, workspace_name, invited_by: { email: 'ann@x.test', name } }, textsIn('en')).text.split(
+      '\n',
+    )[0];
   t.equal(firstLine('Choir', 'Ann'), '"Ann" (ann@x.test) invites you to the workspace "Choir" on Spool, as member.');
   t.equal(firstLine('Choir', null), 'ann@x.test invites you to the workspace "Choir" on Spool, as member.');
   t.equal(

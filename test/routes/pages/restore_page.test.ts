@@ -4,8 +4,8 @@ import type { AccountMessage } from '../../../actors/accounts/account.js';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { EmailMessage } from '../../../actors/emails/email.js';
 import { restoreView } from '../../../routes/pages/restore.js';
+import { textsIn } from '../../../src/domain/language/texts.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { utcText } from '../../../src/features/accounts/deletion_mail.js';
 import { Storage } from '../../driver/storage.js';
 import { DAY_MS, enterPage, headingOf, holdErasures, textOf } from '../../fixtures/account_pages.js';
 import type { AppClient } from '../../fixtures/app_client.js';
@@ -15,6 +15,7 @@ import { TestSpool } from '../../fixtures/spool.js';
 import { until } from '../../fixtures/until.js';
 
 const HOUR_MS = 60 * 60_000;
+const texts = textsIn('en');
 type Me = { id: string; name: string | null; workspaces: { id: string }[] };
 type Status = Account['phase']['status'];
 
@@ -54,8 +55,8 @@ await t.test(
     t.equal(headingOf(page), 'Your account is deleted');
     const said = textOf(page);
     t.match(said, `You’re signed in as ${email}`);
-    t.match(said, `Deleted on ${utcText(now_ms)}`);
-    t.match(said, `Will be erased on ${utcText(now_ms + 7 * DAY_MS)}`);
+    t.match(said, `Deleted on ${texts.momentText(now_ms)}`);
+    t.match(said, `Will be erased on ${texts.momentText(now_ms + 7 * DAY_MS)}`);
     t.match(said, 'Time left about 7 days');
     t.match(said, /you get back Everything in your private workspace.*This is not restored Connected apps/);
     t.equal((await app.send('GET', '/me')).status, 403, 'signing in restores nothing');
@@ -329,7 +330,7 @@ t.test('what the restore page says of an account, by its phase', async (t) => {
   const deleted_at_ms = Date.UTC(2026, 1, 3, 8, 30);
   const erase_at_ms = deleted_at_ms + 7 * DAY_MS;
   const phase = { status: 'deleted', deleted_at_ms, erase_at_ms } as const;
-  const at = (left_ms: number) => restoreView({ phase }, { now_ms: erase_at_ms - left_ms, done: 'restored' });
+  const at = (left_ms: number) => restoreView({ phase }, { now_ms: erase_at_ms - left_ms, done: 'restored', texts });
   for (const [left_ms, left] of [
     [7 * DAY_MS, 'about 7 days'],
     [7 * DAY_MS - 1, 'about 7 days'],
@@ -349,7 +350,7 @@ t.test('what the restore page says of an account, by its phase', async (t) => {
     });
   }
   t.same(at(0), { is: 'erasing' });
-  const now = { now_ms: erase_at_ms, done: undefined };
+  const now = { now_ms: erase_at_ms, done: undefined, texts };
   t.same(restoreView({ phase: { status: 'active' } }, now), { is: 'active' });
   t.same(restoreView({ phase: { status: 'active' } }, { ...now, done: 'begun' }), { is: 'begun' });
   t.same(restoreView({ phase: { status: 'erased' } }, { ...now, done: 'begun' }), { is: 'erased' });
