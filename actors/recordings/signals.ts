@@ -2,6 +2,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import type { StreamMove } from '../../src/domain/moves.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
 import { dueIndex, type Expire, type Expired, isBefore } from '../../src/domain/retention.js';
+import { BLOCKS } from '../../src/domain/search/places.js';
 import {
   type Decision,
   DONE,
@@ -14,6 +15,16 @@ import {
   type RecordQuery,
 } from '../actor.js';
 import { countRemoved } from '../insights/library.js';
+import {
+  carryNotes,
+  dropNote,
+  forgetNotes,
+  freshNotes,
+  indexNotes,
+  NOTE_TYPE,
+  type PostedNotes,
+  searchedNotes,
+} from './note_blocks.js';
 import {
   type Batch,
   bytesOf,
@@ -98,6 +109,14 @@ export const signals = defineActor<Signals>()({
       },
     },
 
+    /** A signal, and whether there is one. */
+    one: {
+      records: ({ id }: { id: string }) => [{ collection: 'signals', id }],
+      decide: (_, { id }: { id: string }, facts) => ({
+        reply: { signal: facts.record<Signal>('signals', id) ?? null },
+      }),
+    },
+
     /** Gives the length of the longest signal: a search for signals that end after a time begins that much earlier. */
     extent: (state) => ({ reply: { longest_ms: state?.longest_ms ?? 0 } }),
 
@@ -115,11 +134,20 @@ export const signals = defineActor<Signals>()({
     view: { reads: true, decide: (state) => ({ reply: state ?? NONE }) },
 
     // From their stream:
-    move(state, { account_id, to }: StreamMove, { self }): DoneDecision<Signals> {
-      if (state === null || state.owner === null) return { reply: DONE };
-      const next = { ...state, owner: { account_id, workspace_id: to } };
-      const left = retentionEffects(state, { ...state, oldest_ms: null }, self);
-      return { reply: DONE, next, effects: [...left, ...retentionEffects({ ...next, oldest_ms: null }, next, self)] };
+    move: {
+      records: (_: StreamMove) => searchedNotes,
+      decide(state, { account_id, to }: StreamMove, facts): DoneDecision<Signals> {
+        if (state === null || state.owner === null) return { reply: DONE };
+        const { self } = facts;
+        const owner = { account_id, workspace_id: to };
+        const next = { ...state, owner };
+        const effects = [
+          ...retentionEffects(state, { ...state, oldest_ms: null }, self),
+          ...retentionEffects({ ...next, oldest_ms: null }, next, self),
+          ...(state.notes === undefined ? [] : carryNotes(state.owner, owner, facts)),
+        ];
+        return { reply: DONE, next, effects };
+      },
     },
 
     /**
@@ -150,24 +178,21 @@ export const signals = defineActor<Signals>()({
         state === null ? { reply: NOTHING_LEFT } : expire(state, input, facts),
     },
 
-    erase: (state, _: unknown, { self }) =>
-      state === null
-        ? { reply: DONE }
-        : {
-            reply: DONE,
-            next: null,
-            effects: [
-              ...['signals', 'payloads', 'batches'].map(
-                (collection): Effect => ({
-                  effect: 'delete_collection',
-                  collection,
-                }),
-              ),
-              { effect: 'cancel_reminder', name: 'sweep_staged' },
-              ...retentionEffects(state, NONE, self),
-              { effect: 'delete' },
-            ],
-          },
+    erase: {
+      records: (_: unknown) => searchedNotes,
+      decide(state, _: unknown, facts) {
+        if (state === null) return { reply: DONE };
+        const collections = ['signals', 'payloads', 'batches', ...(state.notes === undefined ? [] : [BLOCKS])];
+        const effects: Effect[] = [
+          ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
+          { effect: 'cancel_reminder', name: 'sweep_staged' },
+          ...retentionEffects(state, NONE, facts.self),
+          ...(state.owner === null ? [] : forgetNotes(state.owner, facts)),
+          { effect: 'delete' },
+        ];
+        return { reply: DONE, next: null, effects };
+      },
+    },
   },
 
   invariant(state) {
@@ -179,7 +204,12 @@ export const signals = defineActor<Signals>()({
 /** `part`: the index of the payload's signal in the request. */
 type StageRequest = { request: string; payloads: { part: number; text: string; bytes: number }[] };
 /** `staged`: the payloads of new signals were staged and are not repeated. Account and workspace are the stream's. */
-type PostRequest = Owner & { request: string; signals: PostedSignal[]; staged: boolean };
+type PostRequest = Owner & {
+  request: string;
+  signals: PostedSignal[];
+  staged: boolean;
+  noted?: PostedNotes | undefined;
+};
 /** `limit`: at most `expired_per_commit_max`. */
 type DueSignals = { before_ms: number | null; limit: number };
 type DueBatch = { id: string; ids: string[] };
@@ -216,11 +246,14 @@ function post(before: Signals, request: PostRequest, facts: Facts): Decision<Sig
   };
   if (fresh.size === 0) return { reply: { signals: listed }, next, effects };
   const { account_id, workspace_id } = request;
-  const { now_ms } = facts;
+  const { now_ms, self } = facts;
+  // The caller may have read the stream before it was moved.
+  const owner = before.owner ?? { account_id, workspace_id };
+  const noted = freshNotes(request.noted, fresh);
   const kept: Signals = {
     ...next,
-    // The caller may have read the stream before it was moved.
-    owner: before.owner ?? { account_id, workspace_id },
+    owner,
+    ...(noted === null ? {} : { notes: (before.notes ?? 0) + noted.notes.length }),
     oldest_ms: Math.min(before.oldest_ms ?? now_ms, now_ms),
   };
   return {
@@ -229,7 +262,8 @@ function post(before: Signals, request: PostRequest, facts: Facts): Decision<Sig
     effects: [
       ...effects,
       { effect: 'put_record', collection: 'batches', id: request.request, value: [...fresh.keys()], order: now_ms },
-      ...retentionEffects(before, kept, facts.self),
+      ...retentionEffects(before, kept, self),
+      ...(noted === null ? [] : indexNotes(owner, noted, { known: before.notes ?? 0, self })),
     ],
   };
 }
@@ -255,6 +289,8 @@ function expire(state: Signals, { batches, ...input }: ExpireSignals, facts: Fac
       removed += 1;
       bytes += signal.payload.bytes;
       effects.push(...withoutPayload(signal_id, signal, signal.payload.key, facts.now_ms));
+      if (signal.type === NOTE_TYPE && state.owner !== null)
+        effects.push(...dropNote(state.owner, signal_id, facts.self));
     }
   }
   const oldest_ms = clocks_left[0] ?? null;

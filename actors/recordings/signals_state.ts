@@ -16,6 +16,8 @@ export type Signals = {
   staged: Staged[];
   /** The account and workspace; null before the first signal. */
   owner: Owner | null;
+  /** The number of notes that search has been told of. */
+  notes?: number | undefined;
   /** When the oldest signals that keep their payloads were posted; null if none do. */
   oldest_ms: number | null;
 };

@@ -573,6 +573,7 @@ export const GERMAN = {
   Select: 'Auswählen',
   'Keyboard shortcuts': 'Tastenkürzel',
   Notes: 'Notizen',
+  'Note|a mark': 'Notiz',
   'The rest is in the text file.': 'Der Rest steht in der Textdatei.',
   'About this recording': 'Über diese Aufnahme',
   'Copy and download': 'Kopieren und herunterladen',

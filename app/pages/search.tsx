@@ -23,6 +23,7 @@ const KINDS = [
   ['', 'Everything'],
   ['turn', 'What was said'],
   ['suggestion', 'Suggestions'],
+  ['note', 'Notes'],
 ] as const;
 const DEVELOPER_KINDS = [
   ['conversation', 'Conversations'],

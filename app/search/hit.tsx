@@ -9,6 +9,7 @@ import { BASE } from '../router.js';
 const KIND_NAMES: Record<SearchHit['kind'], PlainText | null> = {
   turn: null,
   suggestion: 'Suggestion',
+  note: 'Note|a mark',
   conversation: 'Conversation',
   memory: 'Memory',
 };

@@ -25,12 +25,12 @@ const CONTACTS_RULE = `must be 1 to ${LIMITS.recall_contacts_max} contacts`;
 
 const kinds = z
   .string()
-  .default('turn,suggestion')
+  .default('turn,suggestion,note')
   .transform((text) => [...new Set(text.split(','))])
   .pipe(z.array(z.enum(SEARCH_KINDS, KINDS_RULE)))
-  .meta({ type: 'string', default: 'turn,suggestion' })
+  .meta({ type: 'string', default: 'turn,suggestion,note' })
   .describe(
-    'What to search, separated by commas: turn, suggestion, conversation, memory. The last two are for developers.',
+    'What to search, separated by commas: turn, suggestion, note, conversation, memory. The last two are for developers.',
   );
 
 export const SEARCH_ROUTES: readonly Route[] = [
@@ -51,10 +51,10 @@ export const SEARCH_ROUTES: readonly Route[] = [
       kind: kinds,
       from: timestamp.optional().describe('Only what began at this time or later.'),
       to: timestamp.optional().describe('Only what began by then.'),
-      source_id: uuid.optional().describe('Only turns of recordings of this source.'),
+      source_id: uuid.optional().describe('Only turns and notes of recordings of this source.'),
       workspace_id: uuid.optional().describe('Only in this workspace, whoever recorded there.'),
       contact_id: uuid.optional().describe('Only what this contact said or is named in.'),
-      stream_id: uuid.optional().describe('Only turns of this recording.'),
+      stream_id: uuid.optional().describe('Only turns and notes of this recording.'),
       session_id: uuid.optional().describe('Only of this recorder session.'),
       sort: z
         .enum(['relevance', 'recent'])

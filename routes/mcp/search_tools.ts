@@ -135,10 +135,11 @@ export const SEARCH_TOOLS: readonly Tool[] = [
       const kinds = kind === undefined ? KINDS : [kind];
       const page = await fittingPage(asked.limit, async (limit) => {
         const found = await search(services, who, { ...asked, q, kinds, fuzzy: false, limit });
-        const items = found.items.map((hit): z.infer<typeof hitShape> => {
+        const items = found.items.flatMap((hit): z.infer<typeof hitShape>[] => {
+          if (hit.kind === 'note') return []; // no tool gives one
           const { id, started_at: at, stream_id, start_ms, speaker_name: speaker, contact_id } = hit;
           const title = `${hit.kind === 'turn' ? (speaker ?? 'Somebody') : hit.kind} · ${at}`;
-          return {
+          const result = {
             id,
             title,
             url: `${base_url}${PATHS[hit.kind]}/${id}`,
@@ -150,6 +151,7 @@ export const SEARCH_TOOLS: readonly Tool[] = [
             speaker,
             contact_id,
           };
+          return [result];
         });
         return { items, cursor: found.cursor };
       });

@@ -138,6 +138,7 @@ export class TalkIndex {
       library_id: LIBRARY_ID,
       transcripts: new Map(talks.map((talk) => [this.#idOf(talk), this.#pagesOf(talk)])),
       items: new Map(),
+      notes: new Map(),
       deleted_streams: new Set(),
       searched_texts: this.#texts,
     };

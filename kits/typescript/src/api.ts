@@ -1374,8 +1374,8 @@ export type RenewedCertificate = {
 
 export type SearchHit = {
   /** What it is. */
-  kind: 'turn' | 'suggestion' | 'conversation' | 'memory';
-  /** Of the turn, suggestion, conversation or memory. */
+  kind: 'turn' | 'suggestion' | 'note' | 'conversation' | 'memory';
+  /** Of the turn, suggestion, signal, conversation or memory. */
   id: string;
   /** How well it fits; only scores of one query compare. */
   score: number;
@@ -1392,7 +1392,7 @@ export type SearchHit = {
   source_id: string | null;
   /** Where it begins, in ms of the stream's timeline. */
   start_ms: number | null;
-  /** When it was said, or made where nobody knows that. */
+  /** When it was said or noted, or made where nobody knows that. */
   started_at: string;
   /** Who said it, whose task it is, or about whom; null where nobody knows, and to others. */
   contact_id: string | null;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NOTE_TYPE } from '../../../actors/recordings/note_blocks.js';
 import { payloadKey } from '../../../actors/recordings/signals.js';
 import type { ListedSignal, PostedSignal } from '../../../actors/recordings/signals_state.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
@@ -10,6 +11,7 @@ import { isRefused, orRefused } from '../../domain/refusals.js';
 import { randomBytes } from '../../engine/random/random.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
+import { noteText } from './note_text.js';
 import { readSignals } from './signal_batch.js';
 import { readableStream, writableStream } from './stream_access.js';
 
@@ -19,6 +21,7 @@ const SIGNALS_STAGED_BYTES_MAX = 128 * 1024; // ours: payloads written by one co
 
 export const READS_SIGNALS = ['turns:read'] as const;
 
+const NOTE_CHARS_SEARCHED_MAX = 2_000; // ours: of a note, found by search
 const SCAN_STEP = 500;
 /** Bytes of payloads that are read at once. */
 const PAYLOADS_STEP_BYTES = 1024 * 1024;
@@ -77,6 +80,18 @@ export async function listSignals(
   return { items, cursor };
 }
 
+/** The note of that id and its text, as search finds it; null where there is none any more. */
+export async function readNote(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { stream_id, id }: { stream_id: string; id: string },
+): Promise<{ start_ms: number; text: string } | null> {
+  const { signal } = await actors.signals(stream_id).one({ id });
+  if (signal?.payload.state !== 'available' || signal.payload.key === null) return null;
+  const { payloads } = await actors.signals(stream_id).payloads({ keys: [signal.payload.key] });
+  const text = noteText(payloads[signal.payload.key] ?? null, NOTE_CHARS_SEARCHED_MAX);
+  return text === null ? null : { start_ms: signal.start_ms, text };
+}
+
 /** Signals, and the payloads of those that are known already, by their keys. */
 type SignalTexts = { signals: readonly ListedSignal[]; texts: Map<string, string> };
 
@@ -102,7 +117,13 @@ async function storeSignals(
     for (const payloads of piecesOf(signals, new Set(compared.known)))
       await actor.stage({ request, payloads }, fences).catch(abandon);
   }
-  const posting = actor.post({ account_id, workspace_id, request, signals: batch, staged }, fences);
+  const notes = signals.flatMap(({ id, start_ms, type, payload }) => {
+    const text = type === NOTE_TYPE ? noteText(payload, NOTE_CHARS_SEARCHED_MAX) : null;
+    return text === null ? [] : [{ id, start_ms, text }];
+  });
+  const { captured_at, source_id } = stream;
+  const noted = notes.length === 0 ? undefined : { captured_at_ms: Date.parse(captured_at), source_id, notes };
+  const posting = actor.post({ account_id, workspace_id, request, signals: batch, staged, noted }, fences);
   const posted = await (staged ? posting.catch(abandon) : posting);
   const texts = signals.flatMap(({ payload }, part): [string, string][] =>
     payload === null ? [] : [[payloadKey(request, part), payload]],

@@ -1,6 +1,8 @@
+import { NOTE_TYPE } from '../../../actors/recordings/note_blocks.js';
 import type { Principal } from '../../access/principal.js';
 import { orNull } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
+import { noteText } from './note_text.js';
 import { listSignals, READS_SIGNALS } from './signals.js';
 import type { StreamView } from './streams.js';
 
@@ -8,8 +10,6 @@ import type { StreamView } from './streams.js';
 
 const NOTES_LISTED_MAX = 50; // ours: of a recording, in a list
 const NOTE_CHARS_LISTED_MAX = 200; // ours
-
-const TYPE = 'note';
 
 /** Streams with the texts of their first notes; null for callers who may not read signals. */
 export async function withNotes(
@@ -29,12 +29,7 @@ async function notesOf(
 ): Promise<string[]> {
   const { count } = await services.actors.signals(stream_id).view();
   if (count === 0) return [];
-  const query = { stream_id, type: TYPE, limit: NOTES_LISTED_MAX };
+  const query = { stream_id, type: NOTE_TYPE, limit: NOTES_LISTED_MAX };
   const page = await orNull(listSignals(services, who, query), 'NOT_FOUND');
-  return (page?.items ?? []).flatMap(({ payload_text }) => textOf(payload_text));
-}
-
-function textOf(payload: string | null): string[] {
-  const { text } = JSON.parse(payload ?? '{}') as { text?: unknown };
-  return typeof text === 'string' && text !== '' ? [[...text].slice(0, NOTE_CHARS_LISTED_MAX).join('')] : [];
+  return (page?.items ?? []).flatMap(({ payload_text }) => noteText(payload_text, NOTE_CHARS_LISTED_MAX) ?? []);
 }

@@ -1,7 +1,7 @@
 import { pipelineOutputId } from '../../../domain/ids.js';
 import type { Block } from '../../../domain/search/block.js';
 import { AS_IT_IS, type QueryWord } from '../../../domain/search/matching.js';
-import { pipelineNumberOf } from '../../../domain/search/places.js';
+import { noteMember, pipelineNumberOf } from '../../../domain/search/places.js';
 import type { Slices } from '../../../engine/time/slices.js';
 import { Hits, type Holder, KIND_OF_ENTRY, type SearchKind, type Weights } from './hits.js';
 import type { IndexedPage, SearchIndex } from './search_index.js';
@@ -83,18 +83,32 @@ export function* searchedTranscripts(
   const own = only === null ? undefined : index.transcripts.get(only);
   const transcripts = only === null ? index.transcripts : own === undefined ? [] : [[only, own] as const];
   for (const [transcript_id, pages] of transcripts)
-    if (pipelineNumberOf(transcript_id) === pipeline && !deleted.has(transcript_id) && hasSource(pages, scope))
+    if (
+      pipelineNumberOf(transcript_id) === pipeline &&
+      !deleted.has(transcript_id) &&
+      hasSource(pages[0]?.block, scope)
+    )
       yield [transcript_id, pages];
 }
 
-function hasSource([first]: readonly IndexedPage[], { source_id, deleted_sources }: SearchScope): boolean {
+/** Recordings of an index whose notes are searched: pipelines make none. */
+function* searchedNotes(index: SearchIndex, scope: SearchScope): Generator<[string, ReadonlyMap<string, Block>]> {
+  const { pipeline, transcript_id: only = null } = scope;
+  if (pipeline !== 0) return;
+  for (const [stream_id, notes] of index.notes) {
+    const [first] = notes.values();
+    if ((only === null || only === stream_id) && hasSource(first, scope)) yield [stream_id, notes];
+  }
+}
+
+function hasSource(first: Block | undefined, { source_id, deleted_sources }: SearchScope): boolean {
   if (first === undefined) return false;
   if (source_id === null && deleted_sources.size === 0) return true;
-  const of = first.block.source_id;
+  const of = first.source_id;
   return (source_id === null || of === source_id) && !deleted_sources.has(of ?? '');
 }
 
-/** One evaluation: the pages of a transcript are evaluated together, each item alone. */
+/** One evaluation: the pages of a transcript are evaluated together, each item and note alone. */
 class Evaluation {
   readonly #scope: SearchScope;
   readonly #wanted: Wanted;
@@ -135,6 +149,11 @@ class Evaluation {
     if (kinds.has('turn'))
       for (const [transcript_id, pages] of searchedTranscripts(index, this.#scope))
         yield* this.#lookThrough(index, transcript_id, pages);
+    if (kinds.has('note'))
+      for (const [stream_id, notes] of searchedNotes(index, this.#scope)) {
+        yield;
+        for (const [signal_id, block] of notes) this.#lookAt(index, noteMember(stream_id, signal_id), block);
+      }
     let items = 0;
     for (const [entry, block] of index.items) {
       if (++items % ITEMS_A_STEP === 0) yield;

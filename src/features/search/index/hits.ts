@@ -9,14 +9,14 @@ import { countOfCell, type TranscriptTexts, variantOfCell } from './word_places.
  * become objects.
  */
 
-export type SearchKind = 'turn' | ItemKind;
+export type SearchKind = 'turn' | 'note' | ItemKind;
 
-/** Where a hit is: a turn in a page, which has that place in `pages`, its transcript's; or an item. */
+/** Where a hit is: a turn in a page, which has that place in `pages`, its transcript's; or an item or a note, by its member. */
 export type HitPlace =
   | { index: SearchIndex; block: Block; transcript_id: string; pages: readonly IndexedPage[]; page_at: number }
   | { index: SearchIndex; block: Block; entry: string };
 
-/** A transcript or an item of a library that has hits. */
+/** A transcript, an item or a note of a library that has hits. */
 export type Holder =
   | { index: SearchIndex; transcript_id: string; pages: readonly IndexedPage[]; texts: TranscriptTexts }
   | { index: SearchIndex; block: Block; entry: string };

@@ -1,4 +1,5 @@
 import { insightId, turnId } from '../../../domain/ids.js';
+import { noteOf } from '../../../domain/search/places.js';
 import { type Hits, itemOfEntry } from './hits.js';
 
 /** Hits in their order, sorted only as far as they are read. */
@@ -11,6 +12,8 @@ export type Rank = { score: number; started_ms: number; id: string };
 export function idOfHit(hits: Hits, hit: number): string {
   const place = hits.place(hit);
   if ('entry' in place) {
+    const note = noteOf(place.entry);
+    if (note !== null) return note.signal_id;
     const { kind, number } = itemOfEntry(place.entry);
     return insightId(place.index.library_id, kind, number);
   }

@@ -2,7 +2,13 @@ import { LRUCache } from 'lru-cache';
 import { partitionOfId, pipelineOutputId } from '../../../domain/ids.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { Block } from '../../../domain/search/block.js';
-import { BLOCKS, pipelineNumberOf, placeOfMember, SEARCH_INDEX } from '../../../domain/search/places.js';
+import {
+  BLOCKS,
+  type NotePlace,
+  pipelineNumberOf,
+  placeOfMember,
+  SEARCH_INDEX,
+} from '../../../domain/search/places.js';
 import { type PageVectors, readVectors, VECTORS } from '../../../domain/search/vectors.js';
 import type { Metrics } from '../../../engine/metrics/metrics.js';
 import type { Runtime } from '../../../engine/runtime/runtime.js';
@@ -21,6 +27,8 @@ export type SearchIndex = {
   library_id: string;
   transcripts: ReadonlyMap<string, readonly IndexedPage[]>;
   items: ReadonlyMap<string, Block>;
+  /** By the id of their recording, then by that of the signal. */
+  notes: ReadonlyMap<string, ReadonlyMap<string, Block>>;
   deleted_streams: ReadonlySet<string>;
   /** Those of all indexes of a server. */
   searched_texts: SearchedTexts;
@@ -32,6 +40,7 @@ type CachedIndex = {
   seen: number;
   transcripts: Map<string, IndexedPage[]>;
   items: Map<string, Block>;
+  notes: Map<string, Map<string, Block>>;
   deleted_streams: Set<string>;
   searched_texts: SearchedTexts;
   bytes: number;
@@ -136,11 +145,16 @@ export class SearchIndexes {
     const entries: string[] = [];
     const deleted: string[] = [];
     const pages = new Map<string, string[]>();
+    const notes = new Map<string, string[]>();
     for (const { member } of changed) {
       const place = placeOfMember(member);
       if (place.place === 'deleted_stream') deleted.push(place.stream_id);
-      else if (place.place === 'left_transcript') dropPages(kept, place.transcript_id);
-      else if (place.place === 'item') entries.push(place.entry);
+      else if (place.place === 'left_transcript') {
+        dropPages(kept, place.transcript_id);
+        dropNotes(kept, place.transcript_id);
+      } else if (place.place === 'item') entries.push(place.entry);
+      else if (place.place === 'note')
+        notes.set(place.stream_id, [...(notes.get(place.stream_id) ?? []), place.signal_id]);
       else pages.set(place.transcript_id, [...(pages.get(place.transcript_id) ?? []), place.page]);
     }
     const { library_id } = kept;
@@ -158,6 +172,10 @@ export class SearchIndexes {
             vectors: vectors[at] ?? null,
           })),
         );
+      }),
+      ...[...notes].map(async ([stream_id, ids]) => {
+        const blocks = await this.#blocks({ kind: 'signals', id: stream_id }, ids);
+        for (const [at, id] of ids.entries()) putNote(kept, { stream_id, signal_id: id }, blocks[at] ?? null);
       }),
       (async () => {
         const blocks = await this.#blocks({ kind: 'library', id: library_id }, entries);
@@ -190,7 +208,7 @@ export class SearchIndexes {
 }
 
 function empty(library_id: string, searched_texts: SearchedTexts): CachedIndex {
-  const nothing = { transcripts: new Map(), items: new Map(), deleted_streams: new Set<string>() };
+  const nothing = { transcripts: new Map(), items: new Map(), notes: new Map(), deleted_streams: new Set<string>() };
   return { library_id, seen: 0, ...nothing, searched_texts, bytes: 0 };
 }
 
@@ -219,10 +237,25 @@ function putItem(kept: CachedIndex, entry: string, block: Block | null): void {
   else kept.items.set(entry, block);
 }
 
-/** Drops the pages of a deleted recording, of all pipelines. */
+function putNote(kept: CachedIndex, { stream_id, signal_id }: NotePlace, block: Block | null): void {
+  const notes = kept.notes.get(stream_id) ?? new Map<string, Block>();
+  kept.bytes += sizeOf(block) - sizeOf(notes.get(signal_id) ?? null);
+  if (block === null) notes.delete(signal_id);
+  else notes.set(signal_id, block);
+  if (notes.size === 0) kept.notes.delete(stream_id);
+  else kept.notes.set(stream_id, notes);
+}
+
+function dropNotes(kept: CachedIndex, stream_id: string): void {
+  for (const block of kept.notes.get(stream_id)?.values() ?? []) kept.bytes -= sizeOf(block);
+  kept.notes.delete(stream_id);
+}
+
+/** Drops the notes of a deleted recording, and its pages of all pipelines. */
 function forget(kept: CachedIndex, stream_id: string): void {
   if (!kept.deleted_streams.has(stream_id)) kept.bytes += DELETED_BYTES;
   kept.deleted_streams.add(stream_id);
+  dropNotes(kept, stream_id);
   for (const transcript_id of kept.transcripts.keys())
     if (transcript_id === stream_id || transcript_id === outputLike(transcript_id, stream_id))
       dropPages(kept, transcript_id);

@@ -1,11 +1,15 @@
 import type { ItemKind, Items } from '../../../../actors/insights/library_state.js';
+import type { Stream } from '../../../../actors/recordings/stream_state.js';
 import { contactOf } from '../../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn, TranscriptPage } from '../../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../../access/principal.js';
 import { insightId, isPipelineOutputId } from '../../../domain/ids.js';
 import { orNull } from '../../../domain/refusals.js';
+import type { NotePlace } from '../../../domain/search/places.js';
 import { type FoundItem, readableItem } from '../../insights/reading/insight_access.js';
 import { InsightReader } from '../../insights/reading/insight_reader.js';
+import { readNote } from '../../recordings/signals.js';
+import { readableStream } from '../../recordings/stream_access.js';
 import type { FeatureServices } from '../../services.js';
 import { type ReadableTranscript, somePages } from '../../transcripts/transcript_pages.js';
 import { type FoundTurn, readableTranscript, transcriptOfTurn } from '../../transcripts/transcript_reading.js';
@@ -141,6 +145,17 @@ export class HitReader {
     if (kind === 'suggestion' && (item as Items['suggestion']).status === 'withdrawn') return null;
     if (item.pipeline_id !== pipeline_id || (session_id !== null && item.session_id !== session_id)) return null;
     return (await this.#isOf(kind, item, place.account_id)) ? { ...found, kind } : null;
+  }
+
+  /** The note of a hit, if it passes the filters: it names no contact. */
+  async note({ stream_id, signal_id }: NotePlace): Promise<{ stream: Stream; start_ms: number; text: string } | null> {
+    const { contact_ids, session_id } = this.#filters;
+    if (contact_ids !== null) return null;
+    this.looked += 1;
+    const stream = await orNull(readableStream(this.#services, this.#who, stream_id), 'NOT_FOUND');
+    if (stream === null || (session_id !== null && stream.recorder?.binding_epoch !== session_id)) return null;
+    const note = await readNote(this.#services, { stream_id, id: signal_id });
+    return note === null ? null : { stream, ...note };
   }
 
   async #isOf(kind: ItemKind, item: Items[ItemKind], account_id: string): Promise<boolean> {

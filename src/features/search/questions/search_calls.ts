@@ -5,6 +5,7 @@ import type { Principal } from '../../../access/principal.js';
 import { count, id, moment } from '../../../access/response_schemas.js';
 import { Refused } from '../../../domain/refusals.js';
 import { QueryWord } from '../../../domain/search/matching.js';
+import { type NotePlace, noteOf } from '../../../domain/search/places.js';
 import { type ParsedQuery, parseQuery, standsIn, wordBeingTyped } from '../../../domain/search/query.js';
 import { matchesIn, type Snippet, snippetOf } from '../../../domain/search/snippet.js';
 import { stemmerOf } from '../../../domain/search/stemmers.js';
@@ -13,7 +14,7 @@ import { Slices } from '../../../engine/time/slices.js';
 import type { FeatureServices } from '../../services.js';
 import { viewTurns } from '../../transcripts/transcript_reading.js';
 import { evaluateInSlices, type Wanted } from '../index/evaluate.js';
-import type { Hits, SearchKind } from '../index/hits.js';
+import type { HitPlace, Hits, SearchKind } from '../index/hits.js';
 import { idOfHit, Ranking, type Sort } from '../index/ranking.js';
 import type { SearchIndexes } from '../index/search_index.js';
 import { contactsOfItem, HitReader } from './hit_reader.js';
@@ -26,7 +27,7 @@ import { openScope, type ScopeQuery } from './search_scope.js';
 const SEARCH_LOOKED_MAX = 400; // ours: hits of the index that one page reads the texts of
 const SEARCH_PASSED_MAX = 2_000; // ours: and those that it looks at at all
 
-export const SEARCH_KINDS = ['turn', 'suggestion', 'conversation', 'memory'] as const satisfies SearchKind[];
+export const SEARCH_KINDS = ['turn', 'suggestion', 'note', 'conversation', 'memory'] as const satisfies SearchKind[];
 
 export type SearchQuery = Omit<ScopeQuery, 'contact_ids'> & {
   q: string;
@@ -52,13 +53,13 @@ const snippetShape = z
 export const searchHitShape = z
   .strictObject({
     kind: z.enum(SEARCH_KINDS).describe('What it is.'),
-    id: id.describe('Of the turn, suggestion, conversation or memory.'),
+    id: id.describe('Of the turn, suggestion, signal, conversation or memory.'),
     score: z.number().describe('How well it fits; only scores of one query compare.'),
     snippet: snippetShape,
     stream_id: id.nullable().describe('The recording; null for a memory that a person wrote.'),
     source_id: id.nullable().describe('The source of its stream.'),
     start_ms: count.nullable().describe("Where it begins, in ms of the stream's timeline."),
-    started_at: moment.describe('When it was said, or made where nobody knows that.'),
+    started_at: moment.describe('When it was said or noted, or made where nobody knows that.'),
     contact_id: id
       .nullable()
       .describe('Who said it, whose task it is, or about whom; null where nobody knows, and to others.'),
@@ -152,7 +153,9 @@ class ShownHits {
   }
 
   view(hit: number, score: number): Promise<SearchHit | null> {
-    return this.#hits.isTurn(hit) ? this.#turn(hit, score) : this.#item(hit, score);
+    if (this.#hits.isTurn(hit)) return this.#turn(hit, score);
+    const note = noteOf((this.#hits.place(hit) as Extract<HitPlace, { entry: string }>).entry);
+    return note === null ? this.#item(hit, score) : this.#note(note, score);
   }
 
   async #turn(hit: number, score: number): Promise<SearchHit | null> {
@@ -204,6 +207,26 @@ class ShownHits {
       started_at: new Date(saidAt(kind, item)).toISOString(),
       contact_id: contact?.id ?? null,
       speaker_name: contact?.name ?? null,
+    };
+  }
+
+  async #note(place: NotePlace, score: number): Promise<SearchHit | null> {
+    const found = await this.#reading.note(place);
+    if (found === null) return null;
+    const { stream, start_ms, text } = found;
+    const checked = this.#check({ text, language: null });
+    if (checked === null || checked.missing.length > 0) return null;
+    return {
+      kind: 'note',
+      id: place.signal_id,
+      score,
+      snippet: checked.snippet,
+      stream_id: stream.id,
+      source_id: stream.source_id,
+      start_ms,
+      started_at: new Date(Date.parse(stream.captured_at) + start_ms).toISOString(),
+      contact_id: null,
+      speaker_name: null,
     };
   }
 

@@ -33,7 +33,7 @@ export type ScopeQuery = {
   kinds: readonly SearchKind[];
   workspace_id?: string | undefined;
   source_id?: string | undefined;
-  /** Only turns of this recording; no other kinds. */
+  /** Only turns and notes of this recording; no other kinds. */
   stream_id?: string | undefined;
   contact_ids?: readonly string[] | undefined;
   session_id?: string | undefined;
@@ -49,7 +49,8 @@ export async function openScope(
   query: ScopeQuery,
 ): Promise<OpenScope> {
   const { stream_id, source_id = null, session_id = null, contact_ids = null } = query;
-  const kinds = stream_id === undefined ? query.kinds : query.kinds.filter((kind) => kind === 'turn');
+  const kinds =
+    stream_id === undefined ? query.kinds : query.kinds.filter((kind) => kind === 'turn' || kind === 'note');
   const may_all = who.permissions.includes('debug:read') && isDeveloper(who);
   if (!may_all && query.kinds.some((kind) => OF_DEVELOPERS.has(kind))) throw new Refused(DEVELOPERS_ONLY);
   const pipeline_id = await selectPipeline(services, who, query.pipeline_id);

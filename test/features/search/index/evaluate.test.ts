@@ -385,7 +385,7 @@ t.test('K-097 a part of a Korean word is found where all its pairs of syllables 
   };
   const page = new Block(encodeBlock({ begins_at_ms: 0, source_id: null }, texts.map(block)));
   const index = {
-    ...{ library_id: libraryOf(1), items: new Map(), deleted_streams: new Set<string>() },
+    ...{ library_id: libraryOf(1), items: new Map(), notes: new Map(), deleted_streams: new Set<string>() },
     searched_texts: new SearchedTexts(),
     transcripts: new Map([['01999999-0001-7222-8222-2222220000aa', [{ page: 0, block: page }]]]),
   };
