@@ -22,6 +22,7 @@ import { grant } from './oauth/grant.js';
 import { importedToken } from './oauth/imported_token.js';
 import { signingKeys } from './oauth/signing_keys.js';
 import { imports } from './recordings/imports.js';
+import { omi } from './recordings/omi.js';
 import { signals } from './recordings/signals.js';
 import { source } from './recordings/source.js';
 import { stream } from './recordings/stream.js';
@@ -55,6 +56,7 @@ export const KINDS = {
   importedToken,
   imports,
   library,
+  omi,
   pairingCode,
   personalAccessToken,
   shareLink,

@@ -16,6 +16,7 @@ import { INVITATION_ROUTES } from './api/invitations.js';
 import { LIVE_ROUTES } from './api/live.js';
 import { ME_ROUTES } from './api/me.js';
 import { MEMORY_ROUTES } from './api/memories.js';
+import { OMI_ROUTES } from './api/omi.js';
 import { PERSONAL_ACCESS_TOKEN_ROUTES } from './api/personal_access_tokens.js';
 import { PIPELINE_ROUTES } from './api/pipelines.js';
 import { PROFILE_ROUTES } from './api/profile.js';
@@ -98,6 +99,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...SHARE_LINK_ROUTES,
     ...DUE_ROUTES,
     ...IMPORT_ROUTES,
+    ...OMI_ROUTES,
     ...SIGNAL_ROUTES,
     ...TURN_ROUTES,
     ...TRANSCRIPT_ROUTES,

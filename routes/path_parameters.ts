@@ -24,6 +24,7 @@ export const PARAMETERS = {
   job: text('The job, as its claim calls it.'),
   member: id('The account whose membership it is.'),
   memory: id('The memory.'),
+  omi: text('The last part of an address for omi.'),
   pipeline: id('The pipeline.'),
   profile_item: id('The item of the profile.'),
   recorder_session: id('The recorder session.'),

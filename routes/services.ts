@@ -14,6 +14,7 @@ import type { InsightServices } from '../src/features/insights/library/insight_s
 import type { SpeechWithdrawal } from '../src/features/insights/library/speech_withdrawal.js';
 import type { ClientDocuments } from '../src/features/oauth/client_documents.js';
 import type { Clients } from '../src/features/oauth/clients/clients.js';
+import type { OmiConversations } from '../src/features/omi/omi_conversations.js';
 import type { ChunkProcessing } from '../src/features/recordings/chunk_processing.js';
 import type { JoinedFiles } from '../src/features/recordings/joined_audio.js';
 import type { MissingAudio } from '../src/features/recordings/missing_audio.js';
@@ -65,6 +66,7 @@ export type Services = FeatureServices &
     live_text: LiveText;
     joined_files: JoinedFiles;
     lost_audio: MissingAudio;
+    omi_conversations: OmiConversations;
     processing: ChunkProcessing;
     /** Answers questions by the model at INSIGHTS_URL; null without one. */
     recall_answers: RecallAnswers | null;

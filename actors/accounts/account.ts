@@ -11,6 +11,7 @@ import { endpointMessages } from './account_endpoints.js';
 import { linkMessages } from './account_links.js';
 import { meaningMessages } from './account_meaning.js';
 import { isMember, membershipMessages, workspaceUpdated } from './account_memberships.js';
+import { omiMessages } from './account_omi.js';
 import { sessionMessages } from './account_sessions.js';
 import { type Account, bumpEpoch, isGone, isOpen, ofAccount, tellRetention, updated } from './account_state.js';
 import { revokeAllTokens, tokenMessages } from './account_tokens.js';
@@ -108,6 +109,7 @@ export const account = defineActor<Account>()({
     ...membershipMessages,
     ...meaningMessages,
     ...calendarMessages,
+    ...omiMessages,
     ...dueMailMessages,
     ...deletionMessages,
   },

@@ -181,7 +181,7 @@ type HoldNewsOf<Name extends HoldNews['type']> = Omit<Extract<HoldNews, { type: 
 function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): DoneDecision<Account> {
   const erase_at_ms = now_ms + LIMITS.erase_after_ms;
   const raised = bumpEpoch(leaving, ['account', 'grants', 'tokens']);
-  const { calendar: _calendar, due_mail: _due_mail, ...stays } = raised.state;
+  const { calendar: _calendar, omi: _omi, due_mail: _due_mail, ...stays } = raised.state;
   const next: Account = {
     ...stays,
     tokens: [],

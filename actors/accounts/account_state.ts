@@ -41,6 +41,8 @@ export type Account = {
   meaning?: MeaningSwitch | undefined;
   /** Absent without an address. */
   calendar?: CalendarAddress | undefined;
+  /** Absent without an address for omi. */
+  omi?: OmiAddress | undefined;
   /** Absent while the daily mail was never switched on. */
   due_mail?: DueMailSetting | undefined;
   /** The language of mails that no request causes: of a request that set some up. English where it is absent. */
@@ -70,6 +72,12 @@ export type DueMailSetting = {
 
 /** The address by which a calendar program reads what is due: a keyed hash of its secret. */
 export type CalendarAddress = { secret_hash: string; made_at_ms: number; read_at_ms: number | null };
+
+/**
+ * The address to which omi sends: a keyed hash of its secret. `uid`: the user of omi from whom the first body came; null
+ * before.
+ */
+export type OmiAddress = { secret_hash: string; made_at_ms: number; used_at_ms: number | null; uid: string | null };
 
 export type LivingToken = { id: string; last_four: string; created_at_ms: number; expires_at_ms: number | null };
 export type LivingLink = { id: string; stream_id: string; expires_at_ms: number };

@@ -17,6 +17,8 @@ type Announced = {
   name: string;
   size_bytes: number;
   sha256: string;
+  /** How many of the last bytes are a transcript of the audio before them; absent for none. */
+  transcript_bytes?: number;
   /** Null: taken from the file, or computed from when the file was written or announced. */
   captured_at: string | null;
   utc_offset_min?: number;

@@ -182,6 +182,17 @@ export const GERMAN = {
   'Read {ago}': 'Abgerufen {ago}',
   'Make a new address': 'Neue Adresse erstellen',
   'Subscribe in a calendar': 'Im Kalender abonnieren',
+  omi: 'omi',
+  '{name} becomes its text. It is not transcribed.':
+    '{name} wird der Text dazu. Die Aufnahme wird nicht transkribiert.',
+  'The app omi can send its conversations and audio here. They become recordings.':
+    'Die App omi kann ihre Gespräche und ihren Ton hierher senden. Daraus werden Aufnahmen.',
+  'Paste the address in omi under Settings, Developer Mode, Conversation events.':
+    'Fügen Sie die Adresse in omi unter Settings, Developer Mode, Conversation events ein.',
+  'How it works': 'So funktioniert es',
+  'Nothing comes to the present address any more. Paste the new one in omi.':
+    'An die bisherige Adresse kommt nichts mehr. Fügen Sie die neue in omi ein.',
+  'Nothing comes to it any more. What has come stays.': 'An sie kommt nichts mehr. Was schon da ist, bleibt.',
   'What was said has been deleted.': 'Das Gesagte wurde gelöscht.',
   Accept: 'Annehmen',
   Done: 'Erledigt',

@@ -45,6 +45,9 @@ export const LIMITS = {
   link_days_default: 7, // docs/choices.md, "Links to recordings"
   link_days_max: 90, // docs/choices.md, "Links to recordings"
   links_opened_per_minute_max: 240, // docs/choices.md, "Links to recordings": of one network, with audio and calendars
+  omi_bodies_per_minute_max: 240, // docs/choices.md, "omi": of one account; audio comes each second
+  omi_body_bytes_max: 4 * 1024 * 1024, // docs/choices.md, "omi": two minutes of audio, or six hours of talk
+  omi_conversations_max: 100_000, // ours: known of one account
   due_mail_hour: 8, // docs/choices.md, "What is due": where no other is chosen
   calendar_events_max: 1_000, // docs/choices.md, "What is due"
   token_name_chars_max: 80, // docs/choices.md, "Personal access tokens"

@@ -18,6 +18,7 @@ import { type DeviceQueries, deviceAnswers } from '../features/devices/activity.
 import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
 import { exportWorker } from '../features/exports/export_worker.js';
+import { OmiConversations } from '../features/omi/omi_conversations.js';
 import { JoinedFiles } from '../features/recordings/joined_audio.js';
 import { SearchIndexes } from '../features/search/index/search_index.js';
 import type { FeatureServices } from '../features/services.js';
@@ -216,6 +217,8 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   });
   for (const pool of live_text.pools) metrics.pools.add(pool);
   const file_transcriptions = openFileTranscriptions(start, { decoders, clock, metrics });
+  const omi_conversations = new OmiConversations();
+  metrics.pools.add(omi_conversations.pool);
   const recall_answers = openRecallAnswers({ settings, log }, { metrics, clock });
   shutdown.add(async () => recall_answers?.close());
   const services: ServerServices = {
@@ -229,6 +232,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     draining,
     live_text,
     file_transcriptions,
+    omi_conversations,
     processes,
     storage_health,
     members,

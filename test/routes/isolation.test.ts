@@ -150,12 +150,22 @@ const seenByAnn = async () => {
     `/contacts/${ANNS.contact}`,
     `/files/${ANNS.file}`,
     `/workspaces/${team.id}/members`,
-    ...['/me/calendar', '/me/links', '/me/due-mail', '/profile/context', '/pipelines', '/endpoints', '/me/tokens'],
+    ...[
+      '/me/calendar',
+      '/me/omi',
+      '/me/links',
+      '/me/due-mail',
+      '/profile/context',
+      '/pipelines',
+      '/endpoints',
+      '/me/tokens',
+    ],
   ];
   return Promise.all(paths.map(async (path) => [path, await ann.ask('GET', path)]));
 };
 
 await ann.ask('POST', '/me/calendar');
+await ann.ask('POST', '/me/omi');
 const before = await seenByAnn();
 
 await t.test('D-044 there is one of each kind', async (t) => {

@@ -25,6 +25,8 @@ t.test('no token, code or claim that was issued rests in Redis', async (t) => {
   const { device } = await spool.device();
   await device.ask('POST', '/device/claims/redeem', { claim });
 
+  secrets['address for omi'] = (await app.call('POST /me/omi')).url.split('/').at(-1) ?? '';
+
   const made = { name: 'client', redirect_uris: ['https://a.test/'], confidential: true };
   const { client_secret } = await spool.operator.ask<{ client_secret: string }>('POST', '/ops/clients', made);
   secrets['client secret'] = client_secret;

@@ -29,6 +29,7 @@ const FEATURE_ORDER = [
   'search/questions',
   'links',
   'due',
+  'omi',
   'webhooks',
   'oauth',
   'exports',

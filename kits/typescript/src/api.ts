@@ -961,6 +961,15 @@ export type MadeCalendarAddress = {
   last_read_at: string | null;
 };
 
+export type MadeOmiAddress = {
+  /** The address. It is told only now. */
+  url: string;
+  /** When the address was made; null where there is none. */
+  made_at: string | null;
+  /** When something came last, to the hour; null while nothing did. */
+  last_used_at: string | null;
+};
+
 export type Member = {
   /** Whose membership it is. */
   account_id: string;
@@ -1058,6 +1067,13 @@ export type OauthTokens = {
   refresh_token: string;
   /** Names with spaces between them, as the client asked for them. */
   scope: string;
+};
+
+export type OmiAddress = {
+  /** When the address was made; null where there is none. */
+  made_at: string | null;
+  /** When something came last, to the hour; null while nothing did. */
+  last_used_at: string | null;
 };
 
 export type Permission = 
@@ -2810,6 +2826,8 @@ export type PublicApi = {
       size_bytes: number;
       /** Of those bytes, in hexadecimal. */
       sha256: string;
+      /** How many of the last bytes are a transcript of the audio before them. It becomes the text; no engine is asked. */
+      transcript_bytes?: number;
       /** When the recording began; where absent, the file tells it, or it is counted back from its end. */
       captured_at?: string;
       /** When the file was last written, which counts as the end of the recording where neither the file nor its name says when it began. Its offset says the local time there. */
@@ -2838,6 +2856,18 @@ export type PublicApi = {
   /** Gives up an import that is no recording yet, or forgets one that has ended. */
   'DELETE /audio/imports/{id}': {
     path: { id: string };
+    answer: undefined;
+  };
+  /** Whether there is an address for omi, and when it was made and used. */
+  'GET /me/omi': {
+    answer: OmiAddress;
+  };
+  /** Makes the address to which omi sends conversations and audio. */
+  'POST /me/omi': {
+    answer: MadeOmiAddress;
+  };
+  /** Ends the address for omi. */
+  'DELETE /me/omi': {
     answer: undefined;
   };
   /** Attaches signals to a stream's timeline. */

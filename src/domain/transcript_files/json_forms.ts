@@ -1,9 +1,9 @@
 import { addLine, type LineWord, NotATranscript, type TranscriptLine } from './lines.js';
 
-/** Transcripts as JSON: of Whisper, WhisperX, whisper.cpp and Fireflies. Members that are not known are not read. */
+/** Transcripts as JSON: of Whisper, WhisperX, whisper.cpp, Fireflies and omi. Members that are not known are not read. */
 
 export type JsonTranscript = {
-  form: 'whisper' | 'whisperx' | 'whisper.cpp' | 'fireflies';
+  form: 'whisper' | 'whisperx' | 'whisper.cpp' | 'fireflies' | 'omi';
   lines: TranscriptLine[];
   language: string | null;
   /** When the recording began, in ms since 1970. */
@@ -19,6 +19,7 @@ export function readJson(text: string): JsonTranscript {
   const { sentences } = transcript;
   if (Array.isArray(sentences)) return fireflies(sentences, transcript);
   if (Array.isArray(value) && objectOf(value[0])?.speaker_name !== undefined) return fireflies(value, {});
+  if (Array.isArray(root.transcript_segments)) return omi(root.transcript_segments, root);
   if (Array.isArray(root.transcription)) return whisperCpp(root.transcription, root);
   if (Array.isArray(root.segments)) return whisper(root.segments, root);
   throw new NotATranscript('is JSON of a form that is not known');
@@ -91,6 +92,25 @@ function fireflies(sentences: readonly unknown[], { date }: Json): JsonTranscrip
   }
   const at = typeof date === 'string' && !/^\d+$/.test(date) ? Date.parse(date) : numberOf(date);
   return { form: 'fireflies', lines, language: null, recorded_ms: at !== null && Number.isFinite(at) ? at : null };
+}
+
+function omi(segments: readonly unknown[], { started_at, created_at }: Json): JsonTranscript {
+  const lines: TranscriptLine[] = [];
+  for (const one of segments) {
+    const segment = objectOf(one);
+    const [start_ms, end_ms] = [msOf(segment?.start), msOf(segment?.end)];
+    if (segment === null || start_ms === null || end_ms === null)
+      throw new NotATranscript('has a segment without times');
+    const speaker = textOf(segment.speaker_name) ?? textOf(segment.speaker);
+    addLine(lines, { start_ms, end_ms, speaker, text: textOf(segment.text) ?? '' });
+  }
+  const at = Date.parse(utcText(textOf(started_at) ?? textOf(created_at) ?? ''));
+  return { form: 'omi', lines, language: null, recorded_ms: Number.isFinite(at) ? at : null };
+}
+
+/** omi leaves the offset out where it means UTC. */
+function utcText(time: string): string {
+  return /T[\d:.]+$/.test(time) ? `${time}Z` : time;
 }
 
 function objectOf(value: unknown): Json | null {

@@ -16,6 +16,7 @@ export const FORM_NAMES = {
   whisperx: 'WhisperX',
   'whisper.cpp': 'whisper.cpp',
   fireflies: 'Fireflies',
+  omi: 'omi',
 } as const;
 
 export type TranscriptFile = {

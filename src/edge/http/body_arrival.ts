@@ -46,7 +46,7 @@ export function awaitBody(as: Answering, { request, reply }: Exchange, { body_by
 const NO_LENGTH = refuse('LENGTH_REQUIRED', 'An upload needs Content-Length.');
 
 /** Whether a body may be larger than most are, by its head. Throws Refused where an upload does not say how large it is. */
-export function isLarge({ headers }: FastifyRequest, { is_upload }: Route): boolean {
+export function isLarge({ headers }: FastifyRequest, { is_upload }: Pick<Route, 'is_upload'>): boolean {
   const length = headers['content-length'];
   if (length === undefined && is_upload) throwRefusal(NO_LENGTH);
   return Number(length ?? Number.POSITIVE_INFINITY) > LIMITS.json_body_bytes_max;

@@ -22,6 +22,7 @@ import type { Grant } from '../../../actors/oauth/grant.js';
 import type { ImportedToken } from '../../../actors/oauth/imported_token.js';
 import type { SigningKeysState } from '../../../actors/oauth/signing_keys.js';
 import type { Imports } from '../../../actors/recordings/imports_state.js';
+import type { Omi } from '../../../actors/recordings/omi.js';
 import type { Signals } from '../../../actors/recordings/signals_state.js';
 import type { Source } from '../../../actors/recordings/source.js';
 import type { StreamState } from '../../../actors/recordings/stream_state.js';
@@ -73,6 +74,7 @@ export type States = {
   imported_token: ImportedToken;
   imports: Imports;
   library: Library;
+  omi: Omi;
   pairing_code: PairingCode;
   personal_access_token: PersonalAccessToken;
   share_link: ShareLink;
@@ -314,6 +316,7 @@ export const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[K
       published: [{ tally: { suggestions: S, memories: S, withdrawn: S, dropped: ALL } }],
     },
   },
+  omi: { source_id: S, audio: ALL, conversations: S },
   pairing_code: { claim_id: S, expires_at_ms: S },
   personal_access_token: {
     account_id: S,

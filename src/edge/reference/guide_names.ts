@@ -9,6 +9,7 @@ export const GUIDES = [
   { name: 'webhooks', title: 'Webhook guide', about: 'Receiving events, checking signatures, retries' },
   { name: 'transcription', title: 'Transcription guide', about: 'Engines, workers, what becomes of audio' },
   { name: 'dictation', title: 'Dictation guide', about: 'Text of audio for programs that speak OpenAI’s API' },
+  { name: 'omi', title: 'omi', about: 'Recordings of what omi’s app sends' },
   { name: 'watching', title: 'Watching a folder', about: 'Recordings of files that appear in a folder' },
   { name: 'notes', title: 'Notes', about: 'Recordings as Markdown, for Obsidian and others' },
   { name: 'insights', title: 'Insights guide', about: 'Conversations, memories and suggestions' },

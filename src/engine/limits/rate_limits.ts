@@ -6,7 +6,10 @@ import type { SharedWindows } from './shared_windows.js';
 const WINDOW_MS = 60_000;
 const NETWORKS_MAX = 100_000;
 
-/** Actions that are limited per network and minute, and wrong pairing codes, of all networks. docs/architecture.md, "Admission". */
+/**
+ * Actions that are limited per network and minute, wrong pairing codes of all networks, and bodies of omi per account.
+ * docs/architecture.md, "Admission".
+ */
 export type RateName =
   | 'sign_ins_begun'
   | 'codes_sent'
@@ -15,6 +18,7 @@ export type RateName =
   | 'registrations'
   | 'claims'
   | 'links_opened'
+  | 'omi_bodies'
   | 'wrong_pairing_codes';
 
 /**

@@ -30,6 +30,7 @@ const KEPT = {
   claim: { prefix: 'spc_', secret_bytes: 16 },
   personal_access_token: { prefix: 'svc_pat_', secret_bytes: 24 },
   calendar: { prefix: 'spk_', secret_bytes: 24 },
+  omi: { prefix: 'spm_', secret_bytes: 24 },
 } as const;
 export type KeptSecretKind = keyof typeof KEPT;
 /** The prefix of every personal access token. Rule B-001. */

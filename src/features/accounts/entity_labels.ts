@@ -53,6 +53,7 @@ class EntityLabels {
       case 'exports':
       case 'files':
       case 'imports':
+      case 'omi':
         return named(kind, await this.#email(id));
       case 'device':
         return this.#device(id);

@@ -166,12 +166,13 @@ export class ErasureWorker {
     return true;
   }
 
-  /** Files, archives and imports: first what says that they are there, so that nobody goes on with them. */
+  /** Files, archives, imports and what is known of omi: first what says that they are there, so that nobody goes on with them. */
   async #eraseBeside(account_id: string): Promise<void> {
     const { actors, blobs } = this.#deps;
     await this.#repeat(() => actors.files(account_id).erase());
     await this.#repeat(() => actors.exports(account_id).erase());
     await this.#repeat(() => actors.imports(account_id).erase());
+    await this.#repeat(() => actors.omi(account_id).erase());
     for (const of of ACCOUNT_FOLDERS) await blobs.removeFolder(accountFolder(of, account_id));
   }
 

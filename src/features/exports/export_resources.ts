@@ -15,6 +15,7 @@ import { listMemories, listMemoryRevisions } from '../insights/reading/memories.
 import { listFeedback, listSuggestionRevisions, listSuggestions } from '../insights/reading/suggestions.js';
 import { listLinks } from '../links/share_links.js';
 import { listConnections } from '../oauth/connections.js';
+import { omiAddress } from '../omi/omi_address.js';
 import { listChunks } from '../recordings/chunks.js';
 import { listSignals, READS_SIGNALS, type SignalView } from '../recordings/signals.js';
 import { listSources } from '../recordings/sources.js';
@@ -175,6 +176,12 @@ export const RESOURCES: readonly Resource[] = [
     path: '/me/calendar',
     permission: ACCOUNT,
     read: async (_, who) => calendarAddress(who),
+  },
+  {
+    name: 'omi_address',
+    path: '/me/omi',
+    permission: ACCOUNT,
+    read: async (_, who) => omiAddress(who),
   },
   {
     name: 'due_mail',

@@ -7,8 +7,17 @@ import type { DueWorker } from '../../engine/jobs/due_worker.js';
 import type { FeatureServices } from '../services.js';
 import { announceImport, type ImportView, uploadImportPiece } from './imports.js';
 
-/** `read`: bytes between two offsets. `name`: as its sender calls it; null where it has no name. */
-type WholeFile = { name: string | null; size_bytes: number; read(from: number, to: number): AsyncIterable<Buffer> };
+/**
+ * `read`: bytes between two offsets. `name`: as its sender calls it; null where it has no name. `import_ref`: its SHA-256 where
+ * absent.
+ */
+export type WholeFile = {
+  name: string | null;
+  size_bytes: number;
+  read(from: number, to: number): AsyncIterable<Buffer>;
+  import_ref?: string;
+  source_id?: string;
+};
 
 const NAMES = fileName(LIMITS.file_name_chars_max);
 const NO_NAME = 'Dictation';
@@ -17,11 +26,14 @@ const NO_NAME = 'Dictation';
 export async function importWhole(
   services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock'> & { imports: DueWorker },
   who: Principal,
-  { name, size_bytes, read }: WholeFile,
+  { name, size_bytes, read, import_ref, source_id }: WholeFile,
 ): Promise<ImportView> {
   const sha256 = await hashOf(read(0, size_bytes));
   const named = NAMES.safeParse(name ?? NO_NAME);
-  const announced = { import_ref: sha256, name: named.success ? named.data : NO_NAME, size_bytes, sha256 };
+  const announced = {
+    ...{ import_ref: import_ref ?? sha256, name: named.success ? named.data : NO_NAME, size_bytes, sha256 },
+    ...(source_id !== undefined && { source_id }),
+  };
   let item = await announceImport(services, who, announced);
   while (item.status === 'uploading') {
     const { id: import_id, received_bytes: offset, piece_bytes } = item;

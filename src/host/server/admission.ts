@@ -50,6 +50,7 @@ export function openAdmission(
     registrations: settings.rate_registrations,
     claims: settings.rate_claims,
     links_opened: LIMITS.links_opened_per_minute_max,
+    omi_bodies: LIMITS.omi_bodies_per_minute_max,
     wrong_pairing_codes: LIMITS.pairing_codes_wrong_per_minute_max,
   };
   const account_requests = new SharedPool('requests', REQUESTS);

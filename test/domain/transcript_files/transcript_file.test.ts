@@ -125,6 +125,18 @@ const ROWS: [title: string, text: string, expected: string[]][] = [
     '{"data":{"transcript":{"date":1767225600000,"sentences":[{"index":0,"text":"Hi.","start_time":"0.1","end_time":0.9,"speaker_id":0,"speaker_name":"Ann"},{"text":"Ho.","start_time":1,"end_time":2,"speaker_id":1,"speaker_name":null}]}}}',
     ['0.1-0.9 Ann: Hi.', '1-2 Speaker 1: Ho.'],
   ],
+  [
+    'omi',
+    JSON.stringify({
+      id: 'c1',
+      started_at: '2026-11-29T10:00:00',
+      transcript_segments: [
+        { text: 'Good morning.', speaker: 'SPEAKER_00', is_user: true, start: 0.5, end: 2 },
+        { text: 'Hello.', speaker: 'SPEAKER_01', speaker_name: 'Tom', start: 2, end: 3 },
+      ],
+    }),
+    ['0.5-2 SPEAKER_00: Good morning.', '2-3 Tom: Hello.'],
+  ],
 ];
 for (const [title, text, expected] of ROWS) t.test(`K-411 ${title}`, async (t) => t.same(inShort(text), expected));
 
@@ -147,11 +159,13 @@ t.test('K-411 forms, languages, dates and words are told', async (t) => {
         'whisperx',
         'whisper.cpp',
         'fireflies',
+        'omi',
       ],
     ],
   );
   t.equal(of(9).language, 'en');
   t.equal(of(12).recorded_ms, 1_767_225_600_000);
+  t.equal(of(13).recorded_ms, Date.UTC(2026, 10, 29, 10), 'without an offset it is UTC');
   t.same(of(12).speakers, ['Ann', 'Speaker 1']);
   t.equal(of(10).lines[0]?.words, undefined);
   const timed =

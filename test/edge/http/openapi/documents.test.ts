@@ -106,8 +106,9 @@ t.test('every reference leads somewhere', async (t) => {
   }
 });
 
-/** Where clients look for documents that the reference has at another path. */
-const METADATA_ELSEWHERE = [
+/** Where clients look for documents that the reference has at another path, and where omi sends in its own form. */
+const OF_OTHERS = [
+  '/omi/:omi',
   '/.well-known/oauth-authorization-server/mcp',
   '/mcp/.well-known/oauth-authorization-server',
   '/mcp/.well-known/oauth-protected-resource',
@@ -121,7 +122,7 @@ t.test(
       left_out
         .filter(
           ({ route: { dialect, path } }) =>
-            dialect !== 'page' && dialect !== 'openai' && !path.endsWith('/') && !METADATA_ELSEWHERE.includes(path),
+            dialect !== 'page' && dialect !== 'openai' && !path.endsWith('/') && !OF_OTHERS.includes(path),
         )
         .map(({ route }) => nameOf(route)),
       [],
