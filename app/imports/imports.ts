@@ -2,7 +2,11 @@ import { effect, signal } from '@preact/signals';
 import type { Import } from '../../kits/typescript/src/api.js';
 import { importFile, localTime } from '../../kits/typescript/src/file_import.js';
 import { backoffAfter } from '../../src/domain/backoff.js';
-import { isTranscriptName, TRANSCRIPT_BYTES_MAX } from '../../src/domain/transcript_files/transcript_names.js';
+import {
+  isTranscriptName,
+  isTranscriptOf,
+  TRANSCRIPT_BYTES_MAX,
+} from '../../src/domain/transcript_files/transcript_names.js';
 import { api, payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
 import { localText, momentOf } from '../language/formats.js';
@@ -37,6 +41,8 @@ export type ImportRow = {
   /** When it began, as somebody has set it here. */
   captured_at: string | null;
   is_transcript: boolean;
+  /** The transcript of the audio, which came with it under the same name; null for none. */
+  text: File | null;
   /** The contents of the transcript; null before it was read. */
   preview: TranscriptPreview | null;
   /** When a transcript was recorded, as its field has it. */
@@ -60,12 +66,16 @@ export function isOver({ step }: ImportRow): boolean {
 
 /** `import_id`: of an upload that the file goes on with. */
 export function beginImports(files: Iterable<File>, import_id: string | null = null): void {
-  const rows = Array.from(files, (file): ImportRow => {
+  const all = Array.from(files);
+  const textOf = (file: File) => all.find(({ name }) => isTranscriptOf(name, file.name)) ?? null;
+  const own = all.filter(({ name }) => !all.some((audio) => isTranscriptOf(name, audio.name)));
+  const rows = own.map((file): ImportRow => {
     const is_transcript = isTranscriptName(file.name);
+    const text = textOf(file);
     return {
-      ...{ key: ++count, file, ...FRESH, import_id, captured_at: null },
+      ...{ key: ++count, file, text, ...FRESH, import_id, captured_at: null },
       // What was begun on an earlier page is confirmed.
-      step: is_transcript && import_id === null ? 'looking' : 'waiting',
+      step: (is_transcript || text !== null) && import_id === null ? 'looking' : 'waiting',
       ...{ is_transcript, preview: null, time: localText(file.lastModified) },
       workspace_id: chosenWorkspace(),
     };
@@ -91,12 +101,18 @@ export function setTranscriptTime(key: number, time: string): void {
 export function confirmTranscript(key: number): void {
   const row = rowOf(key);
   if (row?.step !== 'review') return;
+  if (!row.is_transcript) {
+    change(key, FRESH);
+    next();
+    return;
+  }
   const is_told = row.preview?.recorded_ms != null || row.time === '';
   change(key, { ...FRESH, captured_at: is_told ? null : localTime(momentOf(row.time)) });
   next();
 }
 
-async function look({ key, file }: ImportRow): Promise<void> {
+async function look({ key, file: of, text }: ImportRow): Promise<void> {
+  const file = text ?? of;
   try {
     if (file.size === 0) throw new Error(say('The file is empty.'));
     if (file.size > TRANSCRIPT_BYTES_MAX) throw new Error(say('The transcript is larger than 20 MiB.'));
@@ -104,7 +120,10 @@ async function look({ key, file }: ImportRow): Promise<void> {
     const preview = previewOf(new Uint8Array(await bytesOf(file, 0, file.size)));
     change(key, { step: 'review', preview });
   } catch (error) {
-    change(key, { step: 'failed', is_unreadable: true, error: wordsOf(error) });
+    if (text === null) return change(key, { step: 'failed', is_unreadable: true, error: wordsOf(error) });
+    // The audio is transcribed, and the text says for itself what is wrong with it.
+    change(key, { ...FRESH, text: null });
+    beginImports([text]);
   }
 }
 
@@ -170,7 +189,7 @@ function wordsOf(error: unknown): string {
 
 async function imported(
   key: number,
-  { file, captured_at, workspace_id, is_transcript }: Omit<ImportRow, 'key'>,
+  { file, text, captured_at, workspace_id, is_transcript }: Omit<ImportRow, 'key'>,
   signal: AbortSignal,
 ): Promise<Partial<ImportRow>> {
   if (file.size === 0) throw new Error(say('The file is empty.'));
@@ -184,6 +203,7 @@ async function imported(
     // Of a transcript it was asked.
     ...(is_transcript ? {} : { modified_ms: file.lastModified }),
     workspace_id,
+    ...(text !== null && { transcript: new Uint8Array(await bytesOf(text, 0, text.size)) }),
     read: async (start: number, end: number) => new Uint8Array(await bytesOf(file, start, end)),
   };
   const headers = { 'Content-Type': 'application/octet-stream' };

@@ -8,7 +8,7 @@ import type { TranscriptPreview } from './transcript_preview.js';
 const NAMES_SHOWN = 3;
 
 /** Shows the contents of a transcript before it is sent, and asks when it was recorded. */
-export function TranscriptReview({ of: { key, file, preview, time } }: { of: ImportRow }) {
+export function TranscriptReview({ of: { key, file, text, preview, time } }: { of: ImportRow }) {
   if (preview === null) return null;
   const { recorded_ms } = preview;
   return (
@@ -21,7 +21,9 @@ export function TranscriptReview({ of: { key, file, preview, time } }: { of: Imp
       }}
     >
       <TranscriptFacts of={preview} />
-      {recorded_ms === null ? (
+      {text !== null ? (
+        <p class="hint">{say('{name} becomes its text. It is not transcribed.', { name: text.name })}</p>
+      ) : recorded_ms === null ? (
         <TextField
           label={say('Recorded on')}
           type="datetime-local"

@@ -12,6 +12,7 @@ import {
 } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { isTranscriptName, TRANSCRIPT_BYTES_MAX } from '../../src/domain/transcript_files/transcript_names.js';
 import { BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
 import {
   announceImport,
@@ -45,26 +46,40 @@ export const IMPORT_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 201,
-    body: z.object({
-      import_ref: trimmedText(IMPORT_REF_CHARS_MAX).describe(
-        "The caller's own name for it, such as the file's SHA-256.",
-      ),
-      name: fileName(LIMITS.file_name_chars_max).describe('The name of the file; the recording is called by it.'),
-      size_bytes: whole({ min: 1, max: LIMITS.import_bytes_max }).describe('How many bytes it has.'),
-      sha256: sha256.describe('Of those bytes, in hexadecimal.'),
-      captured_at: capturedAt
-        .optional()
-        .describe('When the recording began; where absent, the file tells it, or it is counted back from its end.'),
-      file_modified_at: capturedAt
-        .optional()
-        .describe(
-          'When the file was last written, which counts as the end of the recording where neither the file nor its name says when it began. Its offset says the local time there.',
+    body: z
+      .object({
+        import_ref: trimmedText(IMPORT_REF_CHARS_MAX).describe(
+          "The caller's own name for it, such as the file's SHA-256.",
         ),
-      source_id: uuid
-        .optional()
-        .describe('Where it comes from: a source of the account; where absent, one that is called “Imported files”.'),
-      workspace_id: intoWorkspace,
-    }),
+        name: fileName(LIMITS.file_name_chars_max).describe('The name of the file; the recording is called by it.'),
+        size_bytes: whole({ min: 1, max: LIMITS.import_bytes_max }).describe('How many bytes it has.'),
+        sha256: sha256.describe('Of those bytes, in hexadecimal.'),
+        transcript_bytes: whole({ min: 1, max: TRANSCRIPT_BYTES_MAX })
+          .optional()
+          .describe(
+            'How many of the last bytes are a transcript of the audio before them. It becomes the text; no engine is asked.',
+          ),
+        captured_at: capturedAt
+          .optional()
+          .describe('When the recording began; where absent, the file tells it, or it is counted back from its end.'),
+        file_modified_at: capturedAt
+          .optional()
+          .describe(
+            'When the file was last written, which counts as the end of the recording where neither the file nor its name says when it began. Its offset says the local time there.',
+          ),
+        source_id: uuid
+          .optional()
+          .describe('Where it comes from: a source of the account; where absent, one that is called “Imported files”.'),
+        workspace_id: intoWorkspace,
+      })
+      .refine(({ transcript_bytes = 0, size_bytes }) => transcript_bytes < size_bytes, {
+        path: ['transcript_bytes'],
+        message: 'must be less than size_bytes',
+      })
+      .refine(({ transcript_bytes, name }) => transcript_bytes === undefined || !isTranscriptName(name), {
+        path: ['transcript_bytes'],
+        message: 'must be absent where the file is a transcript itself',
+      }),
     example: {
       import_ref: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
       name: 'interview.m4a',

@@ -1,16 +1,19 @@
 import { open } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Import } from '../../kits/typescript/src/api.js';
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { type ImportProgress, localTime } from '../../kits/typescript/src/file_import.js';
 import { Patience } from '../../kits/typescript/src/retries.js';
 import { sizeInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { isTranscriptOf } from '../../src/domain/transcript_files/transcript_names.js';
 import { Progress, type UploadProgress } from '../demo/progress.js';
 import { AccountAccess } from '../listen/access.js';
 import { type AccountChoice, readAccount, readServer } from '../listen/options.js';
 import { signIn } from '../listen/sign_in.js';
 import { UserError } from '../user_error.js';
+import { type FileText, textBeside } from './file_texts.js';
+import type { ServiceName } from './services/service.js';
 import { SAID_BY } from './time_words.js';
 
 /** The options as commander gives them. */
@@ -21,11 +24,15 @@ export type ImportOptions = {
   email?: string;
   codeFromInbox?: true;
   json?: true;
+  from?: ServiceName;
+  state?: string;
 };
 
 /** The recording of a file, or why there is none. */
 type ImportedFile = {
   file: string;
+  /** The file beside it that is its text; absent for none. */
+  text?: string;
   stream_id: string | null;
   error: { code: string; message: string } | null;
   captured_at?: string | null;
@@ -43,7 +50,7 @@ export async function importFiles(files: readonly string[], options: ImportOptio
   const imported: ImportedFile[] = [];
   try {
     await signIn(access, who);
-    for (const file of files) {
+    for (const file of withoutTexts(files)) {
       const found = await importOne(access, file, options);
       imported.push(found);
       if (options.json !== true) console.log(wordsFor(found, server, options.capturedAt));
@@ -55,10 +62,18 @@ export async function importFiles(files: readonly string[], options: ImportOptio
   if (imported.some(({ stream_id }) => stream_id === null)) process.exitCode = 1;
 }
 
+/** Leaves out the texts of audio files that are named as well: they go with these. */
+function withoutTexts(files: readonly string[]): string[] {
+  const isTextOf = (text: string, audio: string) =>
+    dirname(text) === dirname(audio) && isTranscriptOf(basename(text), basename(audio));
+  return files.filter((text) => !files.some((audio) => isTextOf(text, audio)));
+}
+
 async function importOne(access: AccountAccess, file: string, options: ImportOptions): Promise<ImportedFile> {
   try {
-    const { stream_id, error, captured_at, captured_at_by } = await sent(access, file, options);
-    return { file, stream_id, error, captured_at, captured_at_by };
+    const text = await textBeside(file);
+    const { stream_id, error, captured_at, captured_at_by } = await sent(access, { file, text }, options);
+    return { file, ...(text !== null && { text: text.path }), stream_id, error, captured_at, captured_at_by };
   } catch (error) {
     if (error instanceof CallRefused && error.status !== 401)
       return { file, stream_id: null, error: { code: error.code, message: error.message } };
@@ -68,7 +83,11 @@ async function importOne(access: AccountAccess, file: string, options: ImportOpt
   }
 }
 
-async function sent(access: AccountAccess, file: string, options: ImportOptions): Promise<Import> {
+async function sent(
+  access: AccountAccess,
+  { file, text }: { file: string; text: FileText | null },
+  options: ImportOptions,
+): Promise<Import> {
   const handle = await open(file);
   const shown = new ImportBar(basename(file));
   try {
@@ -84,7 +103,15 @@ async function sent(access: AccountAccess, file: string, options: ImportOptions)
     };
     const source = options.source === undefined ? {} : { source_id: options.source };
     const time = options.capturedAt === undefined ? {} : { captured_at: options.capturedAt };
-    const about = { name: basename(file), size_bytes, read, modified_ms: mtimeMs, ...time, ...source };
+    const about = {
+      name: basename(file),
+      size_bytes,
+      read,
+      modified_ms: mtimeMs,
+      ...time,
+      ...source,
+      transcript: text?.bytes,
+    };
     const onProgress = (progress: ImportProgress) => shown.show(progress, size_bytes);
     return await access.ask((app) => app.importFile(about, { onProgress }));
   } finally {
@@ -126,9 +153,10 @@ class ImportBar {
 }
 
 function wordsFor(imported: ImportedFile, server: URL, wanted: string | undefined): string {
-  const { file, stream_id, error, captured_at = null, captured_at_by: by = null } = imported;
+  const { file, text, stream_id, error, captured_at = null, captured_at_by: by = null } = imported;
   if (stream_id !== null) {
     const lines = [`${file}: ${server.origin}/app/recordings/${stream_id}`];
+    if (text !== undefined) lines.push(`  its text is that of ${text}`);
     if (captured_at !== null) {
       const is_other = wanted !== undefined && Date.parse(wanted) !== Date.parse(captured_at);
       const change = is_other

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readFile, unlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import type { Import } from '../../kits/typescript/src/api.js';
 import { CallRefused } from '../../kits/typescript/src/call.js';
@@ -7,8 +7,8 @@ import { type ImportProgress, localTime } from '../../kits/typescript/src/file_i
 import { fileName } from '../../src/access/request_schemas.js';
 import { sizeInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { NotATranscript, readTranscriptFile, textOfBytes } from '../../src/domain/transcript_files/transcript_file.js';
 import { TRANSCRIPT_BYTES_MAX } from '../../src/domain/transcript_files/transcript_names.js';
+import { isTranscript } from '../import/file_texts.js';
 import { SAID_BY } from '../import/time_words.js';
 import type { AccountAccess } from '../listen/access.js';
 import { UserError } from '../user_error.js';
@@ -19,7 +19,8 @@ import type { WatchState } from './watch_state.js';
 /** Names that other texts have as well. */
 const PERHAPS_TRANSCRIPT = /\.(?:txt|json)$/i;
 /** Another try changes nothing. */
-const FINAL = new Set(['UNSUPPORTED_AUDIO', 'TOO_LONG', 'TRANSCRIPT_UNREADABLE', 'RECORDING_DELETED']);
+const UNREADABLE = 'TRANSCRIPT_UNREADABLE';
+const FINAL = new Set(['UNSUPPORTED_AUDIO', 'TOO_LONG', UNREADABLE, 'RECORDING_DELETED']);
 /** The account's imports are as many as there may be, or another program sends this file. */
 const TOO_MANY = 409;
 const NAMES = fileName(LIMITS.file_name_chars_max);
@@ -37,15 +38,26 @@ export type SenderDeps = {
   workspace_id: string | undefined;
 };
 
-/** `changed`: it is written again, or has gone; a later look finds it. `unread`: why it could not be read. */
-type SendResult = 'over' | 'changed' | { unread: string };
+/**
+ * `with_text`: it is a recording with the text beside it. `changed`: it is written again, or has gone; a later look finds it.
+ * `unread`: why it could not be read.
+ */
+type SendResult = 'over' | 'with_text' | 'changed' | { unread: string };
 
-/** Makes a recording of one file that stands still, unless its content was one before. */
-export async function sendFile(deps: SenderDeps, path: string, found: FoundFile): Promise<SendResult> {
+/**
+ * Makes a recording of one file that stands still, unless its content was one before. `text`: the path of a transcript beside
+ * it.
+ */
+export async function sendFile(
+  deps: SenderDeps,
+  { path, text }: { path: string; text: string | undefined },
+  found: FoundFile,
+): Promise<SendResult> {
   try {
     const handle = await open(join(deps.folder, path));
     try {
-      return await handled(deps, { path, found, handle });
+      const transcript = text === undefined ? undefined : await textAt(join(deps.folder, text));
+      return await handled(deps, { path, found, handle, text, transcript });
     } finally {
       await handle.close();
     }
@@ -69,7 +81,14 @@ export async function deleteSent(folder: string, path: string, found: FoundFile)
   }
 }
 
-type OfFile = { path: string; found: FoundFile; handle: FileHandle };
+/** `transcript`: the bytes of the text beside it; undefined for none. */
+type OfFile = {
+  path: string;
+  found: FoundFile;
+  handle: FileHandle;
+  text: string | undefined;
+  transcript: Uint8Array<ArrayBuffer> | undefined;
+};
 
 async function handled(deps: SenderDeps, file: OfFile): Promise<SendResult> {
   const { state, say, signal } = deps;
@@ -90,12 +109,18 @@ async function send(deps: SenderDeps, file: OfFile & { sha256: string }): Promis
   const { path, found, sha256, handle } = file;
   const made = await askServer(deps, file);
   if (made === null) return 'changed';
+  if (made.error?.code === UNREADABLE && file.transcript !== undefined) {
+    say(`${file.text}: ${made.error.message} ${path} is transcribed instead.`);
+    return send(deps, { ...file, transcript: undefined });
+  }
   const at = new Date().toISOString();
   if (made.stream_id !== null) {
     state.setPath(path, found, { sha256, sent: true });
     await state.settle(sha256, { status: 'done', stream_id: made.stream_id, at });
     say(wordsFor(server, path, made));
-    return 'over';
+    if (file.transcript === undefined) return 'over';
+    say(`${path}: its text is that of ${file.text}`);
+    return 'with_text';
   }
   if (!(await isAsFound(handle, found))) return 'changed';
   const { code, message } = made.error ?? { code: 'UNKNOWN', message: 'It was not imported.' };
@@ -113,11 +138,12 @@ const TOO_LARGE: Made = {
 /** Null for a file that is written again. */
 async function askServer(
   { access, waiting, signal, workspace_id, say }: SenderDeps,
-  { path, found, sha256, handle }: OfFile & { sha256: string },
+  { path, found, sha256, handle, transcript }: OfFile & { sha256: string },
 ): Promise<Made | null> {
   const { size: size_bytes, mtime_ms: modified_ms } = found;
   if (size_bytes > LIMITS.import_bytes_max) return TOO_LARGE;
-  const about = { name: nameFor(path), size_bytes, modified_ms, sha256, workspace_id, read: reader(handle) };
+  const file = { name: nameFor(path), size_bytes, modified_ms, sha256, read: reader(handle) };
+  const about = { ...file, workspace_id, transcript };
   let progress: ImportProgress | null = null;
   const onProgress = (is: ImportProgress) => {
     progress = is;
@@ -181,14 +207,10 @@ async function hashOf(handle: FileHandle, path: string, signal: AbortSignal): Pr
   return hash.digest('hex');
 }
 
-function isTranscript(bytes: Uint8Array): boolean {
-  try {
-    readTranscriptFile(textOfBytes(bytes));
-    return true;
-  } catch (error) {
-    if (error instanceof NotATranscript) return false;
-    throw error;
-  }
+/** Undefined for a text that is no transcript. */
+async function textAt(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const bytes = new Uint8Array(await readFile(path));
+  return bytes.length <= TRANSCRIPT_BYTES_MAX && isTranscript(bytes) ? bytes : undefined;
 }
 
 async function isAsFound(handle: FileHandle, found: FoundFile): Promise<boolean> {

@@ -10,6 +10,7 @@ import { deleteSent, type SenderDeps, sendFile } from './file_sending.js';
 import { FolderEvents } from './folder_events.js';
 import { type FolderLook, type FoundFile, lookAt } from './folder_scan.js';
 import { SettledFiles } from './settled_files.js';
+import { textsBeside } from './texts_beside.js';
 import { Waiting } from './waiting.js';
 import { WatchState } from './watch_state.js';
 
@@ -95,8 +96,9 @@ class FolderWatcher {
     const every_ms = this.#options.every * 1_000;
     for (let looks = 1; ; looks++) {
       const look = await this.#look();
-      const { ready, wait_ms } = this.#settled.look(this.#open(look), performance.now());
-      await this.#sendAll(look, ready);
+      const open = this.#open(look);
+      const { ready, wait_ms } = this.#settled.look(open, performance.now());
+      await this.#sendAll(look, { open, ready });
       if (this.#options.once === true && (wait_ms === null || looks > 1)) return this.#failures(look);
       const rest_ms = this.#options.once === true ? (wait_ms ?? 0) : Math.min(every_ms, wait_ms ?? every_ms);
       await this.#events.rest(rest_ms + TIMERS_MS, signal);
@@ -137,22 +139,59 @@ class FolderWatcher {
     );
   }
 
-  async #sendAll({ files }: FolderLook, ready: readonly string[]): Promise<void> {
-    const { signal } = this.#sender;
-    const send = (path: string) => this.#send(path, files.get(path) as FoundFile);
-    await pMap(ready, send, { concurrency: FILES_AT_ONCE, signal });
+  /** The text of an audio file goes with it; the audio waits until both are ready. */
+  async #sendAll(
+    { files }: FolderLook,
+    { open, ready }: { open: FolderLook['files']; ready: readonly string[] },
+  ): Promise<void> {
+    const { signal, state } = this.#sender;
+    const is_ready = new Set(ready);
+    const texts = textsBeside([...open.keys()].filter((path) => !state.isSent(path, open.get(path) as FoundFile)));
+    const going = new Set(texts.values());
+    const waits = (path: string) => {
+      const text = texts.get(path);
+      return going.has(path) || (text !== undefined && !is_ready.has(text));
+    };
+    const send = async (path: string) => {
+      const text = texts.get(path);
+      const file = files.get(path) as FoundFile;
+      const has_gone = await this.#send(path, file, text);
+      if (text !== undefined && has_gone) await this.#textSent(text, files.get(text) as FoundFile);
+    };
+    await pMap(
+      ready.filter((path) => !waits(path)),
+      send,
+      { concurrency: FILES_AT_ONCE, signal },
+    );
   }
 
-  async #send(path: string, file: FoundFile): Promise<void> {
+  /** The text of a recording becomes none of its own. */
+  async #textSent(text: string, found: FoundFile): Promise<void> {
     const { state, folder } = this.#sender;
+    state.setPath(text, found, { sha256: null, sent: false });
+    await state.save();
+    if (this.#options.deleteAfter !== true) return;
+    const code = await deleteSent(folder, text, found);
+    if (code !== null) this.#problem(text, `${text}: could not be deleted (${code})`);
+  }
+
+  /** Whether its text has gone with it. */
+  async #send(path: string, file: FoundFile, text: string | undefined): Promise<boolean> {
+    const { state, folder } = this.#sender;
+    let has_gone = false;
     if (!state.isSent(path, file)) {
-      const result = await sendFile(this.#sender, path, file);
-      if (typeof result !== 'string') return this.#problem(path, `${path}: could not be read (${result.unread})`);
+      const result = await sendFile(this.#sender, { path, text }, file);
+      if (typeof result !== 'string') {
+        this.#problem(path, `${path}: could not be read (${result.unread})`);
+        return false;
+      }
+      has_gone = result === 'with_text';
     }
     this.#problems.delete(path);
-    if (this.#options.deleteAfter !== true || !state.isSent(path, file)) return;
+    if (this.#options.deleteAfter !== true || !state.isSent(path, file)) return has_gone;
     const code = await deleteSent(folder, path, file);
     if (code !== null) this.#problem(path, `${path}: could not be deleted (${code})`);
+    return has_gone;
   }
 
   #problem(path: string, words: string): void {

@@ -15,10 +15,14 @@ export type ImportedFile = {
   /** When the file was last written, ms since 1970. The recording ended then where nothing says when it began. */
   modified_ms?: number;
   source_id?: string;
+  /** The caller's own name for it; its SHA-256 where absent. */
+  import_ref?: string;
   /** In hexadecimal, where it is known; the file is read for it otherwise. */
   sha256?: string;
   /** The private one where absent. */
   workspace_id?: string | undefined;
+  /** A transcript of its audio, which becomes its text. At most 20 MiB. */
+  transcript?: Uint8Array<ArrayBuffer> | undefined;
 };
 
 /** `reading`: for its hash. `decoding`: all bytes are there. `import_id`: null until it is announced. */
@@ -44,12 +48,15 @@ const LOOK_MS = 500;
  */
 export async function importFile(
   calls: ImportCalls,
-  { name, size_bytes, read, captured_at, modified_ms, source_id, sha256: known, workspace_id }: ImportedFile,
+  file: ImportedFile,
   { onProgress = () => {}, signal }: ImportOptions = {},
 ): Promise<Import> {
+  const { name, captured_at, modified_ms, source_id, import_ref, workspace_id, transcript } = file;
+  const { size_bytes, read, sha256: known } = withTranscript(file);
   const sha256 = known ?? (await hashOf({ size_bytes, read }, { onProgress, signal }));
   const body = {
-    ...{ import_ref: sha256, name, size_bytes, sha256 },
+    ...{ import_ref: import_ref ?? sha256, name, size_bytes, sha256 },
+    ...(transcript !== undefined && { transcript_bytes: transcript.length }),
     ...(captured_at !== undefined && { captured_at }),
     ...(modified_ms !== undefined && modified_ms > 0 && { file_modified_at: localTime(modified_ms) }),
     ...(source_id !== undefined && { source_id }),
@@ -74,6 +81,28 @@ export async function importFile(
     item = await calls.call('GET /audio/imports/{id}', { path: { id: item.id } });
   }
   return item;
+}
+
+/** The transcript follows the audio in one upload. */
+function withTranscript({
+  size_bytes,
+  read,
+  sha256,
+  transcript,
+}: ImportedFile): Pick<ImportedFile, 'size_bytes' | 'read' | 'sha256'> {
+  if (transcript === undefined) return { size_bytes, read, ...(sha256 !== undefined && { sha256 }) };
+  return {
+    size_bytes: size_bytes + transcript.length,
+    async read(start, end) {
+      if (end <= size_bytes) return read(start, end);
+      const text = transcript.subarray(Math.max(0, start - size_bytes), end - size_bytes);
+      const audio = start < size_bytes ? await read(start, size_bytes) : new Uint8Array();
+      const both = new Uint8Array(audio.length + text.length);
+      both.set(audio);
+      both.set(text, audio.length);
+      return both;
+    },
+  };
 }
 
 async function hashOf(

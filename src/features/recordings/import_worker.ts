@@ -8,8 +8,7 @@ import { languageTag } from '../../domain/language_tag.js';
 import { durationInWords } from '../../domain/limit_text.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, orRefused, unreachable } from '../../domain/refusals.js';
-import { fitsPages, type TranscriptFile } from '../../domain/transcript_files/transcript_file.js';
-import { isTranscriptName, TRANSCRIPT_BYTES_MAX } from '../../domain/transcript_files/transcript_names.js';
+import type { TranscriptFile } from '../../domain/transcript_files/transcript_file.js';
 import { audioFileKind, KIND_BYTES, undecodedName, undecodedTrack } from '../../engine/audio/audio_file.js';
 import { decoderInput } from '../../engine/audio/decoder_input.js';
 import { boxesOf } from '../../engine/audio/mp4_order.js';
@@ -32,9 +31,9 @@ import { type Fence, isRetryable } from '../../engine/store/store.js';
 import type { Clock } from '../../engine/time/clock.js';
 import type { ChunkProcessing } from './chunk_processing.js';
 import { intend, uploadChunk } from './chunk_upload.js';
+import { audioBytes, bytesOf, type HeldFile, hasText, ImportFailed, readText } from './import_bytes.js';
 import { bringText } from './imported_text.js';
 import { askRecordingEvents } from './stream_access.js';
-import { readTranscript } from './transcript_reader.js';
 import { ownerStatus, recordedInto } from './workspace_status.js';
 
 const IMPORTS_AT_ONCE = 8; // ours: of one process and as many accounts; it decodes one file at a time
@@ -60,22 +59,8 @@ type ImportMakerDeps = Omit<DueMembersDeps, 'log'> & {
   log: Pick<Logger, 'error' | 'warn'>;
 };
 
-/** The reason why a file becomes no recording. `retry`: another try may succeed. */
-class ImportFailed extends Error {
-  override name = 'ImportFailed';
-  constructor(
-    readonly code: string,
-    message: string,
-    readonly retry = false,
-  ) {
-    super(message);
-  }
-}
-
 /** `interrupted`: the import is tried again, here or elsewhere, or was cancelled. */
 type ImportOutcome = 'done' | 'failed' | 'interrupted';
-
-type HeldFile = { account_id: string; item: ClaimedImport; signal: AbortSignal };
 
 /**
  * Makes recordings of fully uploaded files: decodes each once for its length, then stores it as the only chunk of a
@@ -174,21 +159,18 @@ class ImportMaker {
     return measured;
   }
 
-  async #measure({ account_id, item, signal }: HeldFile): Promise<MeasuredAudio> {
-    const { size_bytes } = item;
+  async #measure(file: HeldFile): Promise<MeasuredAudio> {
+    const { account_id, item, signal } = file;
+    const size_bytes = audioBytes(item);
     const read = async (start: number, length: number) => {
       const pieces: Buffer[] = [];
-      for await (const piece of this.#bytesOf(account_id, item, { start, end: start + length })) pieces.push(piece);
+      const range = { start, end: Math.min(size_bytes, start + length) };
+      for await (const piece of this.#bytesOf(file, range)) pieces.push(piece);
       return Buffer.concat(pieces);
     };
-    const hash = createHash('sha256');
-    for await (const piece of this.#bytesOf(account_id, item)) {
-      signal.throwIfAborted();
-      hash.update(piece);
-    }
-    if (hash.digest('hex') !== item.sha256)
+    if ((await this.#hashOf(file, item.size_bytes)) !== item.sha256)
       throw new ImportFailed('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
-    if (isTranscriptName(item.name)) return this.#measureText(account_id, item, signal);
+    if (size_bytes === 0) return this.#measureText(file);
     const head = await read(0, KIND_BYTES);
     const kind = audioFileKind(head);
     const length_s_max = LIMITS.import_length_ms_max / 1_000 + 1;
@@ -213,36 +195,45 @@ class ImportMaker {
       const message = `The audio is longer than ${durationInWords(LIMITS.import_length_ms_max)}.`;
       throw new ImportFailed('TOO_LONG', message);
     }
+    if (hasText(item)) await this.#readText(file, length_ms);
     const told = await recordedTime({ size_bytes, read });
     const recorded = told === null ? null : momentOf(told, item);
     return { length_ms: Math.max(1, length_ms), ...kind, ...(recorded !== null && { recorded }) };
   }
 
-  async #measureText(account_id: string, item: ClaimedImport, signal: AbortSignal): Promise<MeasuredAudio> {
-    const { form, length_ms, recorded_ms } = await this.#readText(account_id, item, signal);
+  async #hashOf(file: HeldFile, end: number): Promise<string> {
+    const hash = createHash('sha256');
+    for await (const piece of this.#bytesOf(file, { start: 0, end })) {
+      file.signal.throwIfAborted();
+      hash.update(piece);
+    }
+    return hash.digest('hex');
+  }
+
+  #bytesOf(file: HeldFile, range: { start: number; end: number }): AsyncGenerator<Buffer> {
+    return bytesOf(this.#deps.blobs, file, range);
+  }
+
+  #readText(file: HeldFile, audio_ms: number | null): Promise<TranscriptFile> {
+    return readText(this.#deps.blobs, file, { audio_ms });
+  }
+
+  async #measureText(file: HeldFile): Promise<MeasuredAudio> {
+    const { item } = file;
+    const { form, length_ms, recorded_ms } = await this.#readText(file, null);
     const is_known = recorded_ms !== null && recorded_ms > 0 && recorded_ms <= item.created_at_ms + DAY_MS;
     const recorded = is_known ? { recorded: { captured_at: new Date(recorded_ms).toISOString() } } : {};
     return { length_ms, codec: TEXT, container: form, ...recorded };
   }
 
-  async #readText(account_id: string, item: ClaimedImport, signal: AbortSignal): Promise<TranscriptFile> {
-    const bad = (why: string) => new ImportFailed('TRANSCRIPT_UNREADABLE', `The transcript ${why}.`);
-    if (item.size_bytes > TRANSCRIPT_BYTES_MAX) throw bad(`has more than ${TRANSCRIPT_BYTES_MAX / 1024 / 1024} MiB`);
-    const pieces: Buffer[] = [];
-    for await (const piece of this.#bytesOf(account_id, item)) pieces.push(piece);
-    const found = await readTranscript(Buffer.concat(pieces), signal);
-    if (!found.ok) throw bad(found.why);
-    if (!fitsPages(found.file)) throw bad(`has more than ${LIMITS.page_turns_max} lines in ten minutes`);
-    return found.file;
-  }
-
   /** Publishes the lines of a transcript as the turns of its recording. */
   async #bring(
-    { account_id, item, signal }: HeldFile,
-    { workspace_id, captured_at }: { workspace_id: string; captured_at: string },
+    file: HeldFile,
+    { workspace_id, captured_at, audio_ms }: { workspace_id: string; captured_at: string; audio_ms: number | null },
   ): Promise<void> {
+    const { account_id, item } = file;
     const { source_id, stage } = item;
-    const file = await this.#readText(account_id, item, signal);
+    const text = await this.#readText(file, audio_ms);
     const owner = await ownerStatus(this.#deps, { account_id, workspace_id }, TEXT_LAYERS);
     if (owner.status !== 'open') throw new NotNow('transcripts are off for the account');
     const { stream_id: id } = stage;
@@ -254,7 +245,7 @@ class ImportMaker {
         insights: this.#deps.insights,
         fences: [owner.fence, { fence: 'open', id: source_id }, { fence: 'open', id }],
       },
-      { ...file, language: languageTag(file.language ?? undefined) ?? null },
+      { ...text, language: languageTag(text.language ?? undefined) ?? null },
     );
   }
 
@@ -262,34 +253,37 @@ class ImportMaker {
   async #record(file: HeldFile, measured: MeasuredAudio): Promise<void> {
     const { account_id, item } = file;
     const { actors } = this.#deps;
-    const { source_id, size_bytes, sha256, stage } = item;
+    const { source_id, stage } = item;
     const { stream_id } = stage;
     const { length_ms, codec, container } = measured;
+    const size_bytes = audioBytes(item);
+    const has_audio = size_bytes > 0;
     const { captured_at, utc_offset_min } = began({ ...item, stage: { ...stage, measured } }, length_ms);
     const { workspace_id, fences } = await this.#owner(account_id, item);
     const registered = {
       ...{ account_id, workspace_id, source_id, recorder: null, title: titleOf(item.name), end_ms: null },
       imported: true,
       // Its text comes with it.
-      transcribed: codec === TEXT,
+      transcribed: hasText(item),
       captured_at,
       ...(utc_offset_min !== undefined && { utc_offset_min }),
-    };
-    const intent = {
-      ...{ source_chunk_ref: item.id, sequence: 0, codec, container, size_bytes, sha256 },
-      ...{ source_start_ms: 0, publication_start_ms: 0, source_end_ms: length_ms },
     };
     const place = { stream_id, source_id, fences };
     try {
       await askRecordingEvents({ actors }, place, (stream, silence, holds) =>
         stream.register({ ...registered, ...silence }, holds),
       );
-      if (codec === TEXT) await this.#bring(file, { workspace_id, captured_at });
-      else {
+      if (hasText(item)) await this.#bring(file, { workspace_id, captured_at, audio_ms: has_audio ? length_ms : null });
+      if (has_audio) {
+        const sha256 = size_bytes === item.size_bytes ? item.sha256 : await this.#hashOf(file, size_bytes);
+        const intent = {
+          ...{ source_chunk_ref: item.id, sequence: 0, codec, container, size_bytes, sha256 },
+          ...{ source_start_ms: 0, publication_start_ms: 0, source_end_ms: length_ms },
+        };
         const { chunk } = await intend({ actors }, { stream_id, intent, fences });
         if (chunk.chunk_id !== chunkId(stream_id, CHUNK_NUMBER)) throw new Error('an import has more than one chunk');
         const uploadable = { chunk, stream: { id: stream_id }, number: CHUNK_NUMBER, fences, is_decoded: true };
-        await uploadChunk(this.#deps, uploadable, this.#takeFile(account_id, item));
+        await uploadChunk(this.#deps, uploadable, this.#takeFile(file));
       }
       await askRecordingEvents({ actors }, place, (stream, silence, holds) =>
         stream.end({ end_ms: length_ms, ...silence }, holds),
@@ -300,31 +294,14 @@ class ImportMaker {
     }
   }
 
-  /** Joins the pieces into one blob. */
-  #takeFile(account_id: string, item: ClaimedImport): TakeBody {
+  /** Joins the pieces of the audio into one blob. */
+  #takeFile(file: HeldFile): TakeBody {
     return async ({ size_bytes, sha256: sha256_hex, is_known, put }) => {
       if (is_known) return null;
-      const result = await put(this.#bytesOf(account_id, item), { size_bytes, sha256_hex });
+      const result = await put(this.#bytesOf(file, { start: 0, end: size_bytes }), { size_bytes, sha256_hex });
       if (!result.ok) throw new Error(`the pieces of an import are not what they were: ${result.reason}`);
       return result;
     };
-  }
-
-  /** The bytes from `start` to `end`; the whole file without them. */
-  async *#bytesOf(
-    account_id: string,
-    { id: import_id, size_bytes }: ClaimedImport,
-    { start, end }: { start: number; end: number } = { start: 0, end: size_bytes },
-  ): AsyncGenerator<Buffer> {
-    const piece_bytes = LIMITS.import_piece_bytes;
-    const last = Math.min(end, size_bytes);
-    for (let piece = Math.floor(start / piece_bytes); piece * piece_bytes < last; piece++) {
-      const begins = piece * piece_bytes;
-      const range = { start: Math.max(0, start - begins), end: Math.min(piece_bytes, last - begins) - 1 };
-      const blob = await this.#deps.blobs.open(importPieceKey(account_id, { import_id, piece }), range);
-      if (blob === null) throw new ImportFailed('CONTENT_MISSING', 'The server has lost bytes of the file.');
-      yield* blob.stream as AsyncIterable<Buffer>;
-    }
   }
 
   /**

@@ -30,7 +30,9 @@ export async function bringText(
 ): Promise<void> {
   const contacts = await contactsOf(deps, { account_id, fences }, speakers);
   const actor = deps.actors.transcript(id);
-  for (const [page, part] of partsOf(lines)) {
+  const parts = partsOf(lines);
+  for (let page = 0; page * LIMITS.transcript_page_ms < length_ms; page++) {
+    const part = parts.get(page) ?? [];
     const from_ms = page * LIMITS.transcript_page_ms;
     const to_ms = Math.min(from_ms + LIMITS.transcript_page_ms, length_ms);
     const run_id = randomId({ partition: partitionOfId(id), now_ms: deps.clock.now() });

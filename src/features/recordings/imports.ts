@@ -65,6 +65,7 @@ export const importShape = z
 export type ImportView = z.infer<typeof importShape>;
 
 type NewImport = Pick<Import, 'import_ref' | 'name' | 'size_bytes' | 'sha256'> & {
+  transcript_bytes?: number | undefined;
   captured_at?: z.infer<typeof capturedAt> | undefined;
   file_modified_at?: z.infer<typeof capturedAt> | undefined;
   source_id?: string | undefined;
@@ -77,8 +78,16 @@ type NewImport = Pick<Import, 'import_ref' | 'name' | 'size_bytes' | 'sha256'> &
 export async function announceImport(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   who: Principal,
-  { captured_at, file_modified_at: file_time, source_id: named_source, workspace_id: wanted, ...announced }: NewImport,
+  {
+    captured_at,
+    file_modified_at: file_time,
+    source_id: named_source,
+    workspace_id: wanted,
+    ...announcement
+  }: NewImport,
 ): Promise<ImportView> {
+  const { transcript_bytes, ...file } = announcement;
+  const announced = { ...file, ...(transcript_bytes !== undefined && { transcript_bytes }) };
   const { actors, clock } = services;
   const { account_id, fences } = who;
   if (named_source !== undefined) await ownSource(services, { account_id, id: named_source });

@@ -2,6 +2,7 @@ import t from 'tap';
 import type { Stream } from '../../../kits/typescript/src/api.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { importFile } from '../../fixtures/importing.js';
+import { audioFixture } from '../../fixtures/speech.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { until } from '../../fixtures/until.js';
 
@@ -21,6 +22,8 @@ type Turn = {
   speaker_name: string | null;
 };
 const turnsOf = async (id: string) => (await ann.ask<{ items: Turn[] }>('GET', `/turns?stream_id=${id}`)).items;
+const chunkOf = async (id: string) =>
+  (await ann.ask<{ items: { id: string }[] }>('GET', `/audio/streams/${id}/chunks`)).items[0]?.id;
 const contacts = async () => (await ann.ask<{ items: { id: string; name: string }[] }>('GET', '/contacts')).items;
 
 const TALK = `WEBVTT
@@ -112,6 +115,81 @@ await t.test('K-412 one that cannot be read becomes nothing, and says why', asyn
       name,
     );
   t.equal((await ann.ask<{ items: unknown[] }>('GET', '/audio/streams')).items.length, length);
+});
+
+await t.test('K-412 hostile transcripts get a clear error, or harmless text, and leave nothing behind', async (t) => {
+  const cue = (from: string, to: string, text: string) => `${from} --> ${to}\n${text}\n\n`;
+  const million = `WEBVTT\n\n${'00:00.000 --> 00:01.000\nx\n\n'.repeat(700_000)}`.slice(0, 20 * 1024 * 1024 - 1);
+  const nested = `${'['.repeat(5_000_000)}`;
+  const rows: [name: string, text: string | Buffer, why: RegExp][] = [
+    ['million.vtt', million, /more than 100000 cues/],
+    ['nested.json', nested, /is no JSON/],
+    ['times.srt', `1\n99:59:59,000 --> 99:59:59,500\nLate.\n`, /times beyond 24 hours/],
+    [
+      'speakers.vtt',
+      `WEBVTT\n\n${Array.from({ length: 70 }, (_, at) => cue('00:00.000', '00:01.000', `<v Person ${at}>Hi.`)).join('')}`,
+      /more than 64 speakers/,
+    ],
+    ['zip.vtt', Buffer.from('PK\u0003\u0004not text'), /form that is not known/],
+  ];
+  const { length } = (await ann.ask<{ items: unknown[] }>('GET', '/audio/streams')).items;
+  for (const [name, text, message] of rows)
+    t.match(
+      await importFile(importer, Buffer.from(text), { name }),
+      { status: 'failed', stream_id: null, error: { code: 'TRANSCRIPT_UNREADABLE', message } },
+      name,
+    );
+  t.equal((await ann.ask<{ items: unknown[] }>('GET', '/audio/streams')).items.length, length);
+  const about = { import_ref: 'x', size_bytes: 10, sha256: 'a'.repeat(64) };
+  for (const name of ['../a.vtt', 'a/b.vtt', '..\\a.vtt', '\u202ea.vtt', 'a\n.vtt'])
+    t.equal(await ann.says('POST', '/audio/imports', { ...about, name }), '400 BAD_REQUEST', JSON.stringify(name));
+  const large = { ...about, name: 'large.vtt', size_bytes: 2 ** 40 };
+  t.equal(await ann.says('POST', '/audio/imports', large), '400 BAD_REQUEST');
+
+  const overlapping = `WEBVTT\n\n${cue('00:00.000', '00:09.000', '<v Ann>All the time.')}${cue('00:01.000', '00:00.500', '<v Tom>Backwards.')}${cue('00:01.000', '00:02.000', '<script>alert(1)</script>')}`;
+  const done = await bring('--- title: x.vtt', overlapping);
+  t.match(done, { status: 'done' });
+  t.match(await turnsOf(done.stream_id as string), [
+    { text: 'All the time.' },
+    { text: 'Backwards.' },
+    { text: 'alert(1)' },
+  ]);
+  await until('no piece of a file is left', async () => {
+    const { blobs } = spool.server.services;
+    for await (const key of blobs.list()) if (key.includes('imports')) return false;
+    return true;
+  });
+});
+
+await t.test('K-427 a transcript behind its audio is its text, and no engine is asked', async (t) => {
+  const audio = audioFixture('said.m4a');
+  const joined = (text: string) => Buffer.concat([audio, Buffer.from(text)]);
+  const bringBoth = (text: string, more: object = {}) =>
+    importFile(importer, joined(text), {
+      ...{ name: 'said.m4a', captured_at: '2026-11-01T10:00:00.000Z' },
+      ...{ transcript_bytes: Buffer.byteLength(text), ...more },
+    });
+  const words = 'WEBVTT\n\n00:00.100 --> 00:01.000\n<v Tom>The xylophone is in the cellar.\n';
+  const done = await bringBoth(words);
+  t.match(done, { status: 'done', error: null });
+  const id = done.stream_id as string;
+  const stream = await ann.ask<Stream>('GET', `/audio/streams/${id}`);
+  t.match(stream, { title: 'said', chunks: 1, stored_chunks: 1, stored_bytes: audio.length });
+  t.match(await turnsOf(id), [{ start_ms: 100, text: 'The xylophone is in the cellar.', speaker_name: 'Tom' }]);
+  const content = await ann.app.send('GET', `/audio/chunks/${await chunkOf(id)}/content`);
+  t.ok(audio.equals(content.body), 'the audio is as it was');
+  const { waiting, covered } = await spool.server.services.actors.transcript(id).view();
+  t.same(waiting, [], 'nothing waits for an engine');
+  t.same(covered, [[0, stream.end_ms]]);
+  t.equal((await bringBoth(words)).stream_id, id, 'the same again');
+
+  const failed = await bringBoth('WEBVTT\n\n00:00.100 --> 05:00.000\nLonger.\n');
+  t.match(failed, { status: 'failed', error: { code: 'TRANSCRIPT_UNREADABLE', message: /goes on after the audio/ } });
+  t.match(await bringBoth('Dear Ann'), { status: 'failed', error: { message: /a form that is not known/ } });
+  const about = { import_ref: 'x', size_bytes: 10, sha256: 'a'.repeat(64) };
+  const says = (body: object) => ann.says('POST', '/audio/imports', { ...about, ...body });
+  t.equal(await says({ name: 'a.m4a', transcript_bytes: 10 }), '400 BAD_REQUEST');
+  t.equal(await says({ name: 'a.vtt', transcript_bytes: 5 }), '400 BAD_REQUEST');
 });
 
 /** More lines in ten minutes than can be read. */

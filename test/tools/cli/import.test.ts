@@ -71,6 +71,18 @@ t.test('K-150 K-152 spool import makes recordings of files', async (t) => {
     t.match(await ann.ask<Import>('GET', `/audio/imports/${begun.id}`), { status: 'done', stream_id: stream.id });
   });
 
+  await t.test('K-427 a transcript beside its audio is its text', async (t) => {
+    const both = file('both.m4a', audioFixture('said.m4a'));
+    const text = file('both.vtt', Buffer.from('WEBVTT\n\n00:00.100 --> 00:01.000\n<v Tom>The cellar is dry.\n'));
+    file('both.txt', Buffer.from('Dear Ann'));
+    const made = await run(both, text);
+    t.equal(made.code, 0, made.errors);
+    t.match(made.out, `its text is that of ${text}`);
+    t.equal(made.out.match(/app\/recordings/g)?.length, 1, 'one recording');
+    const { id } = await streamOf(made.out);
+    t.match(await ann.ask('GET', `/turns?stream_id=${id}`), { items: [{ text: 'The cellar is dry.' }] });
+  });
+
   await t.test('one that fails stops no other', async (t) => {
     const missing = join(folder, 'missing.mp3');
     const paths = [missing, file('a.mp3', Buffer.from('text')), file('empty', Buffer.of())];

@@ -138,3 +138,23 @@ t.test('K-423 what the server refuses for good, and what is not understood, ends
   writeFileSync(join(folder, '.spool-watch.json'), '{}');
   t.match(await once(), { code: 1, errors: /is not a state of spool watch/ });
 });
+
+t.test('K-427 a transcript beside its audio is its text, and goes with it', async (t) => {
+  const { person, folder, put, streams, titles, once } = await watched(t, 'both@watch.test');
+  put('talk.wav', wav());
+  put('talk.wav.srt', '1\n00:00:00,100 --> 00:00:00,900\nThe cellar is dry.\n');
+  put('long.wav', wav());
+  put('long.vtt', 'WEBVTT\n\n00:00.000 --> 10:00.000\nOf another talk.\n');
+  put('notes.wav', wav());
+  put('notes.txt', 'Bread');
+  const ran = await once('--delete-after');
+  t.equal(ran.code, 0, ran.errors + ran.out);
+  t.match(ran.out, /talk\.wav: its text is that of talk\.wav\.srt/);
+  t.match(ran.out, /long\.vtt: The transcript goes on after the audio.* long\.wav is transcribed instead/);
+  t.same(await titles(), ['long', 'notes', 'talk'].sort());
+  const talk = (await streams()).find(({ title }) => title === 'talk');
+  t.match(await person.ask('GET', `/turns?stream_id=${talk?.id}`), { items: [{ text: 'The cellar is dry.' }] });
+  t.notOk(existsSync(join(folder, 'talk.wav.srt')), 'what was sent goes');
+  t.ok(existsSync(join(folder, 'notes.txt')), 'what was not sent stays');
+  t.ok(existsSync(join(folder, 'long.vtt')));
+});
