@@ -3,6 +3,7 @@ import type { Route } from '../../src/edge/http/route.js';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { encodeCbor } from '../../src/engine/wire/cbor.js';
 import { drawValid, hurt, ODD_VALUES, oddJson, spoil } from './drawn_values.js';
+import { rawBodyOf } from './raw_bodies.js';
 import type { World } from './world.js';
 
 /** Requests that are half right: each begins as a good one for a route of the table, and most are then spoilt somewhere. */
@@ -177,12 +178,7 @@ function bodyOf(
 ): { bytes: Buffer; type: string | null } | null {
   if (route.method === 'GET' && !random.chance(0.03)) return null;
   const known = (name: string) => world.known[name] ?? [];
-  if (route.raw === true) {
-    const bytes = random.chance(0.3)
-      ? Buffer.from('audio that was recorded')
-      : Buffer.from(random.bytes(random.below(2_000)));
-    return { bytes, type: 'application/octet-stream' };
-  }
+  if (route.raw === true) return rawBodyOf(random, route);
   const is_open = route.body === undefined || route.takes === 'json_pieces';
   let value = is_open
     ? signalsOrMessage(random, route)

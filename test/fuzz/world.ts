@@ -98,6 +98,7 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
     topics: ['run.published'],
   });
   const heard = await transcribed(server, app, operator);
+  const omi = await make<{ url: string }>('/me/omi', undefined);
   const events = await app.ask<{ cursor: string }>('GET', '/events?after=0');
   try {
     const { binding_epoch } = await recorder.ask<BindingView>('POST', '/device/claims/redeem', { claim });
@@ -174,6 +175,10 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
         source_start_ms: [0, 100],
         source_end_ms: [100, 200],
         after: [events.cursor, '0', 'latest'],
+        omi: [omi.url.split('/').at(-1)],
+        uid: ['u', 'v'],
+        sample_rate: ['16000', '8000', '1'],
+        model: ['whisper-1', 'none'],
         limit: ['1', '100'],
         kind: ['personal', 'shared', 'owner', 'account', 'transcribe'],
         jsonrpc: ['2.0'],
