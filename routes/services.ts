@@ -28,6 +28,7 @@ import type { TranscriberSettings, TranscriberShown } from '../src/features/tran
 import type { EngineNames } from '../src/features/transcripts/engines/engines_file.js';
 import type { FileTranscriptions } from '../src/features/transcripts/file_transcription.js';
 import type { LiveText } from '../src/features/transcripts/live_text.js';
+import type { TellingWorker } from '../src/features/transcripts/telling_worker.js';
 import type { TranscriptionJobs } from '../src/features/transcripts/transcription_jobs.js';
 import type { DeliveryWorker } from '../src/features/webhooks/delivery_worker.js';
 import type { EndpointQueries } from '../src/features/webhooks/endpoint_activity.js';
@@ -74,6 +75,8 @@ export type Services = FeatureServices &
     /** The search indexes in memory. */
     search_indexes: SearchIndexes;
     speech_withdrawal: SpeechWithdrawal;
+    /** Tells speakers apart by their number. */
+    telling: TellingWorker;
     transcriber: TranscriberShown;
     transcription: TranscriptionJobs;
     /** The addresses that the start page names in development; null where others than this machine call the server. */

@@ -13,7 +13,8 @@ import { pipelineMessages } from './transcript_pipelines.js';
 import { dueEffect, listed, publicationMessages } from './transcript_publication.js';
 import { runMessages } from './transcript_runs.js';
 import { notFoundAnyMore, searchedPages } from './transcript_search.js';
-import { NO_TURN, ofTranscript, TRANSCRIBING_INDEX, type Transcript } from './transcript_state.js';
+import { NO_TURN, ofTranscript, TELLING_INDEX, TRANSCRIBING_INDEX, type Transcript } from './transcript_state.js';
+import { tellingMessages } from './transcript_telling.js';
 import { vectorMessages } from './transcript_vectors.js';
 import { windowMessages } from './transcript_windows.js';
 import { VECTORS_INDEX } from './vectors_index.js';
@@ -35,6 +36,7 @@ export const transcript = defineActor<Transcript>()({
     ...runMessages,
     ...pipelineMessages,
     ...vectorMessages,
+    ...tellingMessages,
     ...moveMessages,
 
     view: { reads: true, decide: ofTranscript((state) => ({ reply: state })) },
@@ -88,6 +90,7 @@ export const transcript = defineActor<Transcript>()({
           ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
           { effect: 'remove_from_index', ...TRANSCRIBING_INDEX, member: self },
           { effect: 'remove_from_index', ...VECTORS_INDEX, member: self },
+          { effect: 'remove_from_index', ...TELLING_INDEX, member: self },
           { effect: 'remove_from_index', ...ANNOUNCEMENT_INDEX, member: announcementMember(self) },
           ...notFoundAnyMore(state, facts),
           ...listed({ ...state, turns: 0 }, self),

@@ -61,6 +61,22 @@ export type Transcript = {
   oldest: { page: number; published_at_ms: number } | null;
   /** The claim of the worker that makes vectors of its pages; null without one. */
   vectors_claim: VectorsClaim | null;
+  /** Speakers that are or were told apart by their number; absent where nobody has asked. */
+  telling?: Telling;
+};
+
+/**
+ * Speakers `first` and those behind it, `count` in all, told apart by their number. `token`: empty while nobody works on it.
+ * `code`: why it failed.
+ */
+export type Telling = {
+  status: 'telling' | 'told' | 'undoing' | 'undone' | 'failed';
+  count: number;
+  first: number;
+  code: string | null;
+  token: string;
+  until_ms: number;
+  tries: number;
 };
 
 /** `token`: empty while it waits for its next try. */
@@ -154,6 +170,9 @@ export const ofTranscript = given((state: Transcript | null) => state ?? NO_TRAN
 
 /** The index of a partition's transcripts that have a window for a worker, by when it is due. */
 export const TRANSCRIBING_INDEX = { owner: 'content', index: 'transcribing' } as const;
+
+/** The index of a partition's transcripts whose speakers are to be told apart, by when that is due. */
+export const TELLING_INDEX = { owner: 'telling', index: 'due' } as const;
 
 /** The index of an account's transcripts with turns. Each source, private workspace and contact has one of its own. */
 export const TRANSCRIPTS = 'transcripts';

@@ -4,6 +4,12 @@ import { listLimit, timeInQuery, timestamp, uuid, whole } from '../../src/access
 import { no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
+import {
+  speakerCount,
+  tellSpeakers,
+  toldSpeakersShape,
+  undoSpeakers,
+} from '../../src/features/transcripts/speaker_telling.js';
 import { readTurn } from '../../src/features/transcripts/transcript_reading.js';
 import { correctTurn, deleteTurn, splitTurn } from '../../src/features/transcripts/turn_changes.js';
 import { checkScopes, listTurns } from '../../src/features/transcripts/turn_lists.js';
@@ -44,6 +50,35 @@ export const TURN_ROUTES: readonly Route[] = [
     answer: pageShape(turnShape),
     refusals: ['NOT_FOUND'],
     handler: ({ services, who, query }) => listTurns(services, who, query),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/turns/speakers',
+    summary: 'Tells the speakers of a recording apart, by their number.',
+    notes:
+      'For a recording that has ended and whose turns have no speakers. Its turns get detected speakers, of which turn.updated tells; what people said of single turns stays. The same number again changes nothing.',
+    credential: 'account',
+    permission: ['turns:write'],
+    status: 202,
+    body: z.object({ stream_id: uuid.describe('The recording.'), count: speakerCount }),
+    answer: toldSpeakersShape,
+    refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
+    handler: ({ services, who, body }) => tellSpeakers(services, who, body),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/turns/speakers/undo',
+    summary: 'Takes the speakers away that were told apart by their number.',
+    notes: 'What people said of single turns stays. The same again changes nothing.',
+    credential: 'account',
+    permission: ['turns:write'],
+    status: 202,
+    body: z.object({ stream_id: uuid.describe('The recording.') }),
+    answer: toldSpeakersShape,
+    refusals: ['CONFLICT'],
+    handler: ({ services, who, body }) => undoSpeakers(services, who, body),
   }),
 
   accountRoute({

@@ -36,6 +36,7 @@ export const HEALTH_ROUTES: readonly Route[] = [
           hosts: z.array(z.string()).describe('All other machines that audio may go to.'),
           languages: engineLanguages,
           model: engineModel,
+          tells_speakers: z.boolean().describe('Whether it tells speakers apart by their number.'),
         })
         .describe('Who makes text of audio.'),
       insights: z

@@ -216,6 +216,11 @@ export const LIMITS = {
   vectors_quiet_ms: 60_000, // ours: so long a page stays as it is before its vectors are made
   vectors_tries_max: 5, // docs/choices.md, "Search and recall"
   vectors_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/choices.md, "Search and recall"
+  telling_tries_max: 3, // docs/choices.md, "Transcripts": of telling the speakers of a recording apart
+  telling_retries_ms: [10_000, MINUTE_MS], // ours: rests between them
+  told_speakers_min: 2, // rule K-460
+  told_speakers_max: 3, // rule K-460
+  told_audio_ms_max: 2 * HOUR_MS, // rule K-462
   vector_window_turns: 1, // docs/choices.md, "Search and recall": turns that one vector stands for
   vector_dimension_max: 1_024, // docs/choices.md, "Search and recall"
   meaning_idle_ms: 10 * MINUTE_MS, // docs/search.md: then the process that makes vectors ends

@@ -105,6 +105,8 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const decoders = openDecoders(settings);
   shutdown.add(() => decoders.close());
   const joined_files = new JoinedFiles();
+  const voices = openSpeechProcess(settings);
+  shutdown.add(() => voices.close());
   metrics.pools.add(speech.pool).add(decoders.short).add(decoders.long).add(joined_files.pool);
   metrics.pools.add(joined_files.waveforms);
   const decoded = new DecodedAudio({ decoders, blobs, folder: settings.data_dir });
@@ -122,6 +124,8 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     decoders,
     decoded,
     speech,
+    voices,
+    joined_files,
     metrics,
     tracing,
     base_url,

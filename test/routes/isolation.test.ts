@@ -194,6 +194,8 @@ await t.test('D-044 what a body or a query names is not there either', async (t)
     ['POST', '/suggestions', { text: 'Mine', stream_id: recording.id, at_ms: 0 }],
     ['POST', `/contacts/${bobs_contact}/merge`, { into: ANNS.contact }],
     ['POST', `/pipelines/${bobs_pipeline}/runs`, { stream_id: recording.id }],
+    ['POST', '/turns/speakers', { stream_id: recording.id, count: 2 }],
+    ['POST', '/turns/speakers/undo', { stream_id: recording.id }],
     ['POST', '/suggestions/group', { suggestion_ids: [by_hand, ANNS.suggestion] }],
     ['GET', `/turns?${of}`],
     ['GET', `/turns?workspace_id=${team.id}`],

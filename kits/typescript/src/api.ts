@@ -1804,6 +1804,19 @@ export type Suggestion = {
   updated_at: string;
 };
 
+export type ToldSpeakers = {
+  /** The stream. */
+  stream_id: string;
+  /** How many speakers a person said that there are. */
+  count: number;
+  /** under_way: the turns get their speakers; done: they have them; undone: taken away again. */
+  state: 'under_way' | 'done' | 'undone' | 'failed';
+  /** Why it failed: FEWER_VOICES, UNSUPPORTED_AUDIO, AUDIO_GONE or ENGINE_ERROR; null otherwise. */
+  code: string | null;
+  /** The speakers that were told apart, such as S1 and S2. */
+  speakers: string[];
+};
+
 export type Transcript = {
   /** The stream. */
   stream_id: string;
@@ -1845,6 +1858,10 @@ export type Transcript = {
   engine: string | null;
   /** BCP 47 tags of the languages that the engine knows; null where it knows many or does not say. */
   engine_languages: string[] | null;
+  /** Whether this server tells speakers apart by their number. */
+  tells_speakers: boolean;
+  /** Speakers told apart by their number; null where nobody asked. */
+  told_speakers: ToldSpeakers | null;
 };
 
 export type TranscriptionWork = {
@@ -2913,6 +2930,24 @@ export type PublicApi = {
       cursor: string | null;
     };
   };
+  /** Tells the speakers of a recording apart, by their number. */
+  'POST /turns/speakers': {
+    body: {
+      /** The recording. */
+      stream_id: string;
+      /** How many people speak: 2 or 3. */
+      count: number;
+    };
+    answer: ToldSpeakers;
+  };
+  /** Takes the speakers away that were told apart by their number. */
+  'POST /turns/speakers/undo': {
+    body: {
+      /** The recording. */
+      stream_id: string;
+    };
+    answer: ToldSpeakers;
+  };
   /** A turn. */
   'GET /turns/{id}': {
     path: { id: string };
@@ -3891,6 +3926,8 @@ export type OperatorApi = {
         languages: string[] | null;
         /** The model of the built-in engine; null for any other. */
         model: string | null;
+        /** Whether it tells speakers apart by their number. */
+        tells_speakers: boolean;
       };
       /** Who looks into conversations. */
       insights: {
@@ -4575,6 +4612,8 @@ export type OperatorApi = {
         languages: string[] | null;
         /** The model of the built-in engine; null for any other. */
         model: string | null;
+        /** Whether it tells speakers apart by their number. */
+        tells_speakers: boolean;
       };
       /** Memory of the process of the built-in engine, beside this one; null while it does not run. */
       speech_memory_bytes: number | null;

@@ -25,6 +25,7 @@ declare module 'sherpa-onnx-node' {
   export class OfflineSpeakerDiarization {
     constructor(config: Record<string, unknown>);
     readonly sampleRate: number;
+    setConfig(config: { clustering: { numClusters: number; threshold: number } }): void;
     process(samples: Float32Array): { start: number; end: number; speaker: number }[];
   }
 }

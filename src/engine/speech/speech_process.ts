@@ -6,6 +6,7 @@ import {
   type ProcessBounds,
   type ProcessCallOptions,
 } from '../process/framed_process.js';
+import type { SpeakerSpan } from './speaker_teller.js';
 import type { RecognitionOptions, Recognized } from './speech_recognizer.js';
 
 /** The server's side of the process that decodes audio and recognizes speech. It is started when it is first needed. */
@@ -16,12 +17,15 @@ export type RecognizeRequest = { kind: 'recognize'; length_s_max: number } & Rec
 export type DecodeRequest = { kind: 'decode'; rate: number; length_s_max: number };
 /** Audio longer than `length_s_max` is decoded to there. */
 export type MeasureRequest = { kind: 'measure'; length_s_max: number };
-export type ProcessRequest = { kind: 'check' } | RecognizeRequest | DecodeRequest | MeasureRequest;
+/** `count`: of speakers, as a person said. Audio longer than `length_s_max` is read to there. */
+export type TellRequest = { kind: 'tell'; count: number; length_s_max: number };
+export type ProcessRequest = { kind: 'check' } | RecognizeRequest | DecodeRequest | MeasureRequest | TellRequest;
 type SpeechAnswer =
   | { kind: 'checked' }
   | ({ kind: 'recognized' } & Recognized)
   | { kind: 'decoded'; samples: number; is_cut: boolean }
-  | { kind: 'measured'; length_s: number };
+  | { kind: 'measured'; length_s: number }
+  | { kind: 'told'; spans: SpeakerSpan[] | null };
 export type ProcessAnswer = SpeechAnswer | CommonAnswer;
 
 /** `model_folder`: null for a process that only decodes. `speakers_folder`: of models of voices beside that one. */
@@ -95,6 +99,17 @@ export class SpeechProcess {
     const answer = await this.#process.ask({ request: { kind: 'measure', ...options }, audio }, call);
     if (answer.kind !== 'measured') throw new Error(`${answer.kind} is no answer to measure`);
     return answer.length_s;
+  }
+
+  /** Speech with its speakers, in seconds of the audio; null where it has fewer voices. Throws ProcessFailed. */
+  async tell(
+    audio: AsyncIterable<Uint8Array>,
+    options: Omit<TellRequest, 'kind'>,
+    call: CallOptions,
+  ): Promise<SpeakerSpan[] | null> {
+    const answer = await this.#process.ask({ request: { kind: 'tell', ...options }, audio }, call);
+    if (answer.kind !== 'told') throw new Error(`${answer.kind} is no answer to tell`);
+    return answer.spans;
   }
 
   async close(): Promise<void> {

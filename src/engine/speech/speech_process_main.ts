@@ -1,6 +1,7 @@
 import { audioLength, monoPieces, NotDecoded } from '../audio/decode_audio.js';
 import { writeFrame } from '../process/frames.js';
 import { serveRequests } from '../process/served_requests.js';
+import { SpeakerTeller } from './speaker_teller.js';
 import { speechModelOf, VOICE_MODEL } from './speech_model.js';
 import type { ModelFolders, ProcessAnswer, ProcessRequest } from './speech_process.js';
 import { SpeechRecognizer } from './speech_recognizer.js';
@@ -36,6 +37,22 @@ class Recognizing {
   }
 }
 
+/** Opened by the first request that needs it. */
+class Telling {
+  #teller: SpeakerTeller | null = null;
+
+  async open(): Promise<SpeakerTeller> {
+    this.#teller ??= await openTeller();
+    return this.#teller;
+  }
+}
+
+async function openTeller(): Promise<SpeakerTeller> {
+  const models = speechModelOf(model_folder ?? '', speakers_folder)?.speakers ?? null;
+  if (models === null) throw new Error('there are no models that tell speakers apart');
+  return new SpeakerTeller(await loadSherpa(), models);
+}
+
 async function openRecognizer(): Promise<SpeechRecognizer> {
   const model = speechModelOf(model_folder ?? '', speakers_folder);
   if (model === null) throw new Error(`${model_folder} holds no known speech model`);
@@ -43,7 +60,7 @@ async function openRecognizer(): Promise<SpeechRecognizer> {
 }
 
 async function answer(
-  recognizing: Recognizing,
+  { recognizing, telling }: { recognizing: Recognizing; telling: Telling },
   request: ProcessRequest,
   audio: AsyncIterable<Uint8Array>,
 ): Promise<ProcessAnswer> {
@@ -52,11 +69,15 @@ async function answer(
       await loadSherpa();
       return { kind: 'checked' };
     case 'recognize': {
-      const pieces: Float32Array[] = [];
       const { length_s_max, ...options } = request;
-      for await (const piece of monoPieces(audio, { rate: SPEECH_RATE, length_s_max })) pieces.push(piece);
+      const samples = await samplesOf(audio, length_s_max);
       const recognizer = await recognizing.open();
-      return { kind: 'recognized', ...recognizer.recognize(joined(pieces), options) };
+      return { kind: 'recognized', ...recognizer.recognize(samples, options) };
+    }
+    case 'tell': {
+      const samples = await samplesOf(audio, request.length_s_max);
+      const teller = await telling.open();
+      return { kind: 'told', spans: teller.tell(samples, request.count) };
     }
     case 'measure':
       return { kind: 'measured', length_s: await audioLength(audio, request) };
@@ -74,6 +95,12 @@ async function answer(
       return { kind: 'decoded', samples, is_cut: samples >= Math.round(request.length_s_max * request.rate) };
     }
   }
+}
+
+async function samplesOf(audio: AsyncIterable<Uint8Array>, length_s_max: number): Promise<Float32Array> {
+  const pieces: Float32Array[] = [];
+  for await (const piece of monoPieces(audio, { rate: SPEECH_RATE, length_s_max })) pieces.push(piece);
+  return joined(pieces);
 }
 
 function joined(pieces: readonly Float32Array[]): Float32Array {
@@ -100,7 +127,7 @@ function failureOf(error: unknown): ProcessAnswer {
   return { kind: 'failed', code: 'NOT_DECODED', message: `The audio ${error.message}.` };
 }
 
-const recognizing = new Recognizing();
+const opened = { recognizing: new Recognizing(), telling: new Telling() };
 await serveRequests<ProcessRequest, ProcessAnswer>(Number(priority), (request, audio) =>
-  answer(recognizing, request, audio).catch(failureOf),
+  answer(opened, request, audio).catch(failureOf),
 );

@@ -1,6 +1,7 @@
 import type { OfflineRecognizer, OfflineRecognizerConfig, Vad } from 'sherpa-onnx-node';
 import type { SpeechBefore } from '../../domain/speech_before.js';
 import { disagreementMax, disagreementOf } from './agreement.js';
+import { diarizationConfig } from './diarization.js';
 import { type Sentence, sentencesOf } from './sentences.js';
 import type { SpeechModel } from './speech_model.js';
 import { SPEECH_RATE, utterancesOf, voiceConfig, wholeUtterancesOf } from './utterances.js';
@@ -44,7 +45,8 @@ export class SpeechRecognizer {
     this.#model = model;
     this.#recognizer = new OfflineRecognizer(configOf(model, null));
     this.#detector = new Vad(voiceConfig(voice_model), DETECTOR_S);
-    this.#speakers = model.speakers === null ? null : new OfflineSpeakerDiarization(diarizationConfig(model.speakers));
+    this.#speakers =
+      model.speakers === null ? null : new OfflineSpeakerDiarization(diarizationConfig(model.speakers, null));
   }
 
   recognize(samples: Float32Array, options: RecognitionOptions): Recognized {
@@ -106,16 +108,6 @@ function configOf({ config, language_in }: SpeechModel, tag: string | null): Off
   return {
     featConfig: { sampleRate: SPEECH_RATE, featureDim: 80 },
     modelConfig: { ...config, ...member, numThreads: 1, provider: 'cpu', debug: 0 },
-  };
-}
-
-function diarizationConfig({ segmentation, embedding }: NonNullable<SpeechModel['speakers']>): Record<string, unknown> {
-  return {
-    segmentation: { pyannote: { model: segmentation }, numThreads: 1, provider: 'cpu', debug: 0 },
-    embedding: { model: embedding, numThreads: 1, provider: 'cpu', debug: 0 },
-    clustering: { numClusters: -1, threshold: 0.5 },
-    minDurationOn: 0.2,
-    minDurationOff: 0.5,
   };
 }
 

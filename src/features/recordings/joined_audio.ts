@@ -110,10 +110,18 @@ export async function joinedAudio(
   { stream_id, signal }: { stream_id: string; signal: AbortSignal },
 ): Promise<JoinedContent & { file_name: string } & Pick<Joined, 'missing_ms' | 'overlap_ms' | 'spans'>> {
   const stream = await readableStream(services, who, stream_id);
+  return joinedStream(services, stream, { owner: who.account_id, signal });
+}
+
+/** The same of a stream, whoever asks for it. */
+export async function joinedStream(
+  services: JoinedAudioServices,
+  stream: Stream,
+  reader: AudioReader,
+): Promise<JoinedContent & { file_name: string } & Pick<Joined, 'missing_ms' | 'overlap_ms' | 'spans'>> {
   const { id, stored_chunks, stored_bytes, expired_chunks } = stream;
   if (stored_chunks === 0 && expired_chunks > 0) throw new Refused(AUDIO_EXPIRED);
   const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks} ${stream.silenced_chunks ?? 0}`;
-  const reader = { owner: who.account_id, signal };
   const { known } = services.joined_files;
   const kept = known.get(key);
   const is_sound = kept?.losses === services.lost_audio.lossesOf(id);

@@ -8,6 +8,7 @@ import { addInterval, type Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices } from '../services.js';
 import type { TranscriberShown } from './engines/choose_engine.js';
+import { toldSpeakersShape, viewTelling } from './speaker_telling.js';
 import { type Contacts, namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
 import { readableTranscript, requestedTranscript, type TranscriptQuery } from './transcript_reading.js';
 
@@ -58,6 +59,10 @@ export const transcriptShape = z
       .nullable()
       .describe('What transcribes here: server, program, built_in or workers; null where nothing does.'),
     engine_languages: engineLanguages,
+    tells_speakers: z.boolean().describe('Whether this server tells speakers apart by their number.'),
+    told_speakers: toldSpeakersShape
+      .nullable()
+      .describe('Speakers told apart by their number; null where nobody asked.'),
   })
   .meta({ id: 'Transcript' });
 
@@ -123,7 +128,13 @@ async function summarize(
     expired,
     engine: transcriber.by === 'nobody' ? null : transcriber.by,
     engine_languages: transcriber.languages,
+    tells_speakers: transcriber.tells_speakers,
+    told_speakers: toldIn(stream.id, transcript),
   };
+}
+
+function toldIn(stream_id: string, transcript: ReadableTranscript['transcript']): TranscriptView['told_speakers'] {
+  return transcript?.telling === undefined ? null : viewTelling(stream_id, transcript.telling);
 }
 
 /** The turn without what somebody said of it alone. */

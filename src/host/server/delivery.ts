@@ -30,6 +30,7 @@ import { refreshRoles } from '../../features/insights/library/suggestion_roles.j
 import { AudioSweep } from '../../features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
 import { importWorker } from '../../features/recordings/import_worker.js';
+import type { JoinedFiles } from '../../features/recordings/joined_audio.js';
 import { MissingAudio } from '../../features/recordings/missing_audio.js';
 import { resumePartDeletion } from '../../features/recordings/part_deletion.js';
 import type { Embeddings } from '../../features/search/index/embeddings.js';
@@ -43,6 +44,7 @@ import {
   readEnginesFile,
   WrongEnginesFile,
 } from '../../features/transcripts/engines/engines_file.js';
+import { tellingWorker } from '../../features/transcripts/telling_worker.js';
 import type { TranscriptionJobs } from '../../features/transcripts/transcription_jobs.js';
 import { DeliveryWorker } from '../../features/webhooks/delivery_worker.js';
 import { EndpointTests } from '../../features/webhooks/endpoint_test.js';
@@ -70,6 +72,7 @@ export type DeliveryServices = {
   retention: RetentionSweep;
   lost_audio: MissingAudio;
   transcription: TranscriptionJobs;
+  telling: DueWorker;
   /** Who makes text of audio, as operators are told. */
   transcriber: TranscriberShown;
   announcements: Announcements;
@@ -97,6 +100,9 @@ type StartDeliveryDeps = Entities &
     decoders: AudioDecoders;
     decoded: DecodedAudio;
     speech: SpeechProcess;
+    /** Listens to whole recordings. */
+    voices: SpeechProcess;
+    joined_files: JoinedFiles;
     metrics: Metrics;
     tracing: Tracing | null;
     /** The public address, which mails lead to. */
@@ -160,6 +166,8 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const speakersChanged = (stream_id: string) => refreshRoles({ actors, runtime }, stream_id);
   const announcements = new Announcements({ ...due, actors, speakersChanged });
   const speech_withdrawal = new SpeechWithdrawal({ ...due, actors, runtime });
+  const { voices, joined_files, decoded } = deps;
+  const telling = tellingWorker({ ...due, actors, blobs, decoded, joined_files, lost_audio, voices });
   const due_mails = dueMailWorker({ ...due, actors, keys, runtime, base_url: deps.base_url });
   const takeover = new Takeover({ store, poll, members, deliveries, log, now });
   const sweeps = [event_retention, retention.worker, audio_sweep.worker];
@@ -175,6 +183,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     announcements.worker,
     takeover,
     speech_withdrawal.worker,
+    telling,
     due_mails,
   ];
   const meaning = openEmbeddings(start, deps);
@@ -198,6 +207,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     await imports.look();
     if (is_worker) await processing.worker.look();
     await transcription.look();
+    await telling.look();
     await relay.drain();
     await speech_withdrawal.worker.look();
     await insights.look();
@@ -210,6 +220,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const engine_names = engineNames(settings.content_worker, further);
   const content = {
     transcription: jobs,
+    telling,
     transcriber,
     announcements,
     speech_withdrawal,

@@ -61,6 +61,8 @@ await t.test('K-004 K-047 a window is claimed, published, and read as turns', as
     expired: [],
     engine: 'workers',
     engine_languages: null,
+    tells_speakers: false,
+    told_speakers: null,
   });
   const vtt = await ann.app.send('GET', `/audio/streams/${recording.id}/transcript/text?format=vtt`);
   t.equal(

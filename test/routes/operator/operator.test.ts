@@ -53,7 +53,8 @@ t.test('the operator port', async (t) => {
     const { storage, ...readiness } = (await (await get('/readyz')).json()) as Record<string, unknown>;
     t.match(storage, /^(ok|slow)$/, 'as a busy machine has it');
     t.same(readiness, {
-      ...{ ready: true, transcription: { by: 'nobody', host: null, hosts: [], languages: null, model: null } },
+      ready: true,
+      transcription: { by: 'nobody', host: null, hosts: [], languages: null, model: null, tells_speakers: false },
       insights: { by: 'built_in', hosts: [] },
       troubled_processes: [],
     });

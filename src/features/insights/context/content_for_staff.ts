@@ -91,6 +91,7 @@ export const contentShape = z.strictObject({
       hosts: z.array(z.string()).describe('All other machines that audio may go to.'),
       languages: engineLanguages,
       model: engineModel,
+      tells_speakers: z.boolean().describe('Whether it tells speakers apart by their number.'),
     })
     .describe('Who makes text of audio.'),
   speech_memory_bytes: count

@@ -32,7 +32,13 @@ export type Transcriber = { by: 'server' | 'program' | 'built_in' | 'workers' | 
  * The same, as operators are told. `hosts`: all other machines that audio may go to. `languages`: BCP 47 tags of those that
  * the engine knows; null where it knows many or does not say. `model`: that of the built-in engine.
  */
-export type TranscriberShown = Transcriber & { hosts: string[]; languages: string[] | null; model: string | null };
+/** `tells_speakers`: by their number. */
+export type TranscriberShown = Transcriber & {
+  hosts: string[];
+  languages: string[] | null;
+  model: string | null;
+  tells_speakers: boolean;
+};
 
 /** With half of what it may take a process is replaced, and a loaded model takes up to twice its files. */
 const MEMORY_FACTOR = 4;
@@ -211,5 +217,6 @@ export function transcriberShown(
     hosts: transcriptionHosts(settings, further),
     languages: model?.languages?.slice() ?? null,
     model: model?.name ?? null,
+    tells_speakers: model !== null && model.speakers !== null,
   };
 }
