@@ -1232,6 +1232,14 @@ export const GERMAN = {
   'Who speaks': 'Wer spricht',
   'The speakers can’t be told apart here. Name them all at once, select several turns, or name a turn and those behind it.':
     'Die Sprecher lassen sich hier nicht unterscheiden. Benennen Sie alle auf einmal, wählen Sie mehrere Beiträge aus, oder benennen Sie einen Beitrag und die danach.',
+  'Tell speakers apart. How many people speak?': 'Sprecher unterscheiden. Wie viele Personen sprechen?',
+  'So many voices were not found in this recording.': 'So viele Stimmen wurden in dieser Aufnahme nicht gefunden.',
+  'The speakers could not be told apart.': 'Die Sprecher ließen sich nicht unterscheiden.',
+  'Spool listens to the recording and tells the speakers apart.':
+    'Spool hört die Aufnahme an und unterscheidet die Sprecher.',
+  'A suggestion by the voices. Listen before you name them.':
+    'Ein Vorschlag nach den Stimmen. Hören Sie hinein, bevor Sie sie benennen.',
+  'Sample {n}': 'Probe {n}',
   'the unknown': 'die Unbekannten',
   'Who is this?': 'Wer ist das?',
   Settings: 'Einstellungen',

@@ -31,6 +31,7 @@ import type { OnStarAndTags } from '../recording/stars_and_tags.js';
 import { includeTagged, recordingName } from '../recording/stream_names.js';
 import { SummaryPanel } from '../recording/summary_panel.js';
 import { TagsPanel } from '../recording/tags.js';
+import { canTell, TellSpeakers } from '../recording/tell_speakers.js';
 import { hasFailed, NoTurns, retentionWords, TranscriptNotes } from '../recording/transcript_state.js';
 import { dialogOf, TurnDialog } from '../recording/turn_dialog.js';
 import { TurnList } from '../recording/turn_list.js';
@@ -262,6 +263,24 @@ function Recorded({
             speakers={speakers}
             turns={turns.turns}
             colourOf={colourOf}
+            {...(transcript.data !== null &&
+              has_audio &&
+              !is_open &&
+              may('turns:write') &&
+              canTell(transcript.data, turns.turns) && {
+                telling: (
+                  <TellSpeakers
+                    stream_id={id}
+                    transcript={transcript.data}
+                    turns={turns.turns}
+                    player={player}
+                    onChanged={() => {
+                      transcript.reload();
+                      turns.reload();
+                    }}
+                  />
+                ),
+              })}
             onTranscript={(changed) => {
               transcript.set(changed);
               turns.reload();

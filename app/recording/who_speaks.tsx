@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { Transcript, Turn } from '../../kits/typescript/src/api.js';
 import { say } from '../language/say.js';
 import { Button } from '../parts/button.js';
@@ -15,6 +16,8 @@ type WhoSpeaksProps = {
   speakers: Transcript['speakers'];
   turns: readonly Turn[];
   colourOf: VoiceColours;
+  /** Has speakers told apart by their number; absent where that cannot be. */
+  telling?: ComponentChildren;
   onTranscript: (transcript: Transcript) => void;
   onChanged: (turn: Turn) => void;
 };
@@ -26,6 +29,7 @@ export function WhoSpeaks({
   speakers,
   turns,
   colourOf,
+  telling,
   onTranscript,
   onChanged,
 }: WhoSpeaksProps) {
@@ -35,6 +39,7 @@ export function WhoSpeaks({
   return (
     <section class="panel">
       <h2>{say('Who speaks')}</h2>
+      {telling}
       {speakers.length > 0 && (
         <Speakers
           stream_id={stream_id}
@@ -58,7 +63,7 @@ export function WhoSpeaks({
         </ul>
       )}
       {unknown.length > 0 && <Unknown turns={unknown} speakers={speakers} onChanged={onChanged} />}
-      {speakers.length === 0 && unknown.length > 0 && (
+      {telling === undefined && speakers.length === 0 && unknown.length > 0 && (
         <p class="hint">
           {say(
             'The speakers can’t be told apart here. Name them all at once, select several turns, or name a turn and those behind it.',
