@@ -63,7 +63,7 @@ export const TURN_ROUTES: readonly Route[] = [
     status: 202,
     body: z.object({ stream_id: uuid.describe('The recording.'), count: speakerCount }),
     answer: toldSpeakersShape,
-    refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
+    refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_EXPIRED'],
     handler: ({ services, who, body }) => tellSpeakers(services, who, body),
   }),
 
@@ -77,7 +77,7 @@ export const TURN_ROUTES: readonly Route[] = [
     status: 202,
     body: z.object({ stream_id: uuid.describe('The recording.') }),
     answer: toldSpeakersShape,
-    refusals: ['CONFLICT'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     handler: ({ services, who, body }) => undoSpeakers(services, who, body),
   }),
 
