@@ -102,5 +102,7 @@ const line = (cells) => `| ${cells.join(' | ')} |`;
 /** Such as `2026-11-29, load 0.2, Node 20.20.2`. */
 function measuredText({ at, node, load }) {
   const busy = load > BUSY_LOAD ? ', **busy**' : '';
-  return [at, ...(load === undefined ? [] : [`load ${load.toFixed(1)}${busy}`]), `Node ${node.replace('v', '')}`].join(', ');
+  return [at, ...(load === undefined ? [] : [`load ${load.toFixed(1)}${busy}`]), `Node ${node.replace('v', '')}`].join(
+    ', ',
+  );
 }

@@ -132,7 +132,14 @@ async function deliveryRates({ spool, receiver, bullmq, bare, url, accounts, end
   verify('failed jobs of BullMQ', failed, 0);
   const work = `webhook deliveries, signed and recorded, ${endpoints.length} endpoints, one receiver`;
   return [
-    rateRow({ work, beside: 'BullMQ worker with undici', ours: taken.ours, peer: taken.bullmq, goal: 1.2, by_cpu: true }),
+    rateRow({
+      work,
+      beside: 'BullMQ worker with undici',
+      ours: taken.ours,
+      peer: taken.bullmq,
+      goal: 1.2,
+      by_cpu: true,
+    }),
     rateRow({ work, beside: 'undici, the bodies alone', ours: taken.ours, peer: taken.bare, goal: 0.25 }),
   ];
 }
