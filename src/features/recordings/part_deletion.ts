@@ -12,6 +12,7 @@ import { silencedAudio } from '../../engine/audio/silenced_audio.js';
 import { audioKey, waveformKey } from '../../engine/blobs/blob_keys.js';
 import { putAudio } from '../../engine/blobs/put_audio.js';
 import { randomBytes } from '../../engine/random/random.js';
+import { CONTENDED } from '../../engine/runtime/runtime_refusals.js';
 import type { FeatureServices } from '../services.js';
 import { askRecordingEvents, writableStream } from './stream_access.js';
 
@@ -121,7 +122,8 @@ async function silencePart(
   // A larger chunk is a blob of its own, whose name must be another one.
   const name = `${chunk_id}-${Buffer.from(randomBytes(4)).toString('hex')}`;
   const put = await putAudio(blobs, { stream_id, chunk_id: name, source_chunk_ref }, { body: bytes(), expected });
-  if (!put.ok) throw new Error(`a chunk without a part of it could not be stored: ${put.reason}`);
+  // Another part's deletion has replaced the bytes since they were measured.
+  if (!put.ok) throw new Refused(CONTENDED);
   const replaced = { number: numberOf(chunk), was_place: chunk.place, place: put.place, ...announced };
   const { is_taken } = await actors.stream(stream_id).replace_audio(replaced);
   const unused = is_taken ? chunk : { ...announced, place: put.place };
