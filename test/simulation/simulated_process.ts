@@ -15,6 +15,7 @@ import { library } from '../../actors/insights/library.js';
 import { authSession } from '../../actors/oauth/auth_session.js';
 import { grant } from '../../actors/oauth/grant.js';
 import { imports } from '../../actors/recordings/imports.js';
+import { omi } from '../../actors/recordings/omi.js';
 import { signals } from '../../actors/recordings/signals.js';
 import { source } from '../../actors/recordings/source.js';
 import { stream } from '../../actors/recordings/stream.js';
@@ -59,7 +60,7 @@ const KINDS = [
     stream,
   ],
   ...[workspace, personalAccessToken, endpoint, tally],
-  ...[contacts, context, exports, files, imports, library, sweep, transcript],
+  ...[contacts, context, exports, files, imports, library, omi, sweep, transcript],
 ];
 
 /** No bytes are uploaded here. */
