@@ -22,6 +22,7 @@ export const KINDS: Record<string, string> = {
   grant: 'What an account has allowed one installation of a client, with its tokens.',
   imported_token: 'A refresh token of an earlier system, and the grant that it leads to.',
   imports: 'Audio files of an account that are being made into recordings.',
+  omi: 'What came from omi to an account, so that nothing of it is taken twice.',
   library: 'An account’s conversations, suggestions and memories in one workspace, and the progress of a sweep there.',
   pairing_code: 'The short code of a claim, for ten minutes. Its id is a keyed hash of the code.',
   share_link: 'A link by which anybody who has it reads one recording.',

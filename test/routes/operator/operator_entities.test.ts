@@ -7,6 +7,7 @@ import { TestAccount } from '../../fixtures/account.js';
 import { invite } from '../../fixtures/account_pages.js';
 import { TestEndpoint } from '../../fixtures/endpoints.js';
 import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../../fixtures/oauth.js';
+import { omiConversation, segment } from '../../fixtures/omi.js';
 import { Receiver } from '../../fixtures/receiver.js';
 import { record } from '../../fixtures/recording.js';
 import { everyKey, ownRedisOf } from '../../fixtures/redis_content.js';
@@ -99,6 +100,13 @@ await t.test('K-141 no page of any kind shows a secret, a hash or content that w
   await app.ask('POST', '/audio/imports', {
     ...{ import_ref: secrets.file, name: secrets.file, size_bytes: 1, sha256: 'ab'.repeat(32) },
   });
+  const omi_address = (await app.ask<{ url: string }>('POST', '/me/omi')).url;
+  secrets['address for omi'] = omi_address.split('/').at(-1) ?? '';
+  secrets.uid = 'secret-user-of-omi';
+  const conversation = omiConversation('secret-conversation', [segment(secrets.said as string, 0)]);
+  const headers = { 'Content-Type': 'application/json' };
+  const taken = { method: 'POST', headers, body: JSON.stringify(conversation) };
+  t.equal((await fetch(`${omi_address}?uid=${secrets.uid}`, taken)).status, 204);
   await app.ask('POST', '/me/exports');
   await spool.operator.advanceClock(0); // it is made
   const { items: pipelines } = await app.ask<{ items: { id: string }[] }>('GET', '/pipelines');
