@@ -269,7 +269,7 @@ function leaveGroup(writing: Writing, number: number, item: Suggestion): void {
   writing.suggestionEvent('suggestion.updated', number, { item, data });
 }
 
-/** Where callers find an item that has gone: the library that made it knows. */
+/** The place of an item that has moved, for whoever asks for it by its id: the library that made it knows it. */
 function forwarded(
   { library_id: self, kind, number }: { library_id: string; kind: ItemKind; number: number },
   item: Items[ItemKind],

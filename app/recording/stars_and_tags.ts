@@ -91,24 +91,26 @@ export async function changeTagsOfEach(
       problem = apiErrorOf(error).message;
     }
   }
-  if (problem !== null) {
-    showToast(
-      sayCount(
-        streams.length - changed.length,
-        {
-          one: '{n} recording could not be changed. {problem}',
-          other: '{n} recordings could not be changed. {problem}',
-        },
-        { problem },
-      ),
-      'problem',
-    );
-  }
+  tellUnchanged(streams.length - changed.length, problem);
   if (changed.length === 0) return;
   const back = undoButton(async () => {
     for (const id of changed) onStarAndTags(id, await retagged(id, undo));
   });
   showToast(said(changed.length), 'good', back);
+}
+
+/** Says how many recordings could not be changed, and why; nothing where `problem` is null. */
+export function tellUnchanged(count: number, problem: string | null): void {
+  if (problem === null) return;
+  const text = sayCount(
+    count,
+    {
+      one: '{n} recording could not be changed. {problem}',
+      other: '{n} recordings could not be changed. {problem}',
+    },
+    { problem },
+  );
+  showToast(text, 'problem');
 }
 
 /** Another page may have changed the tags since they were shown here. */

@@ -22,7 +22,7 @@ type WhoSpeaksProps = {
   onChanged: (turn: Turn) => void;
 };
 
-/** Who speaks in a recording: the speakers that were told apart, the people that turns name, and what is by nobody known. */
+/** The speakers of a recording: those told apart, the people whom turns name, and the turns without a name. */
 export function WhoSpeaks({
   stream_id,
   has_audio,

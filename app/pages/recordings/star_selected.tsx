@@ -4,7 +4,7 @@ import { say, sayCount } from '../../language/say.js';
 import { Button } from '../../parts/button.js';
 import { undoButton } from '../../parts/toast_action.js';
 import { showToast } from '../../parts/toast_queue.js';
-import { changeStarAndTags, type OnStarAndTags } from '../../recording/stars_and_tags.js';
+import { changeStarAndTags, type OnStarAndTags, tellUnchanged } from '../../recording/stars_and_tags.js';
 
 /** Gives all selected recordings a star, or takes it from all of them where each has one. */
 export function StarSelected({ streams, onStarAndTags }: { streams: readonly Stream[]; onStarAndTags: OnStarAndTags }) {
@@ -13,18 +13,7 @@ export function StarSelected({ streams, onStarAndTags }: { streams: readonly Str
     const starred = !is_starred;
     const others = streams.filter((stream) => (stream.starred === true) !== starred);
     const { changed, problem } = await starEach(others, starred, onStarAndTags);
-    if (problem !== null)
-      showToast(
-        sayCount(
-          others.length - changed.length,
-          {
-            one: '{n} recording could not be changed. {problem}',
-            other: '{n} recordings could not be changed. {problem}',
-          },
-          { problem },
-        ),
-        'problem',
-      );
+    tellUnchanged(others.length - changed.length, problem);
     if (changed.length === 0) return;
     const back = undoButton(async () => {
       const undone = await starEach(changed, !starred, onStarAndTags);
