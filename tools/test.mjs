@@ -11,7 +11,7 @@ import { makeReady, readCommandLine, root } from './setup.mjs';
 import { runFiles } from './testing/file_process.mjs';
 import { makeRunFolder } from './testing/folder.mjs';
 import { Report } from './testing/report.mjs';
-import { isAlone, needsBrowser, selectFiles } from './testing/select.mjs';
+import { isAlone, mixed, needsBrowser, selectFiles } from './testing/select.mjs';
 import { bundleServer } from './testing/server_bundle.mjs';
 
 const { values, positionals } = readCommandLine({
@@ -45,8 +45,8 @@ const { findChromium, NO_CHROMIUM } = await import('../dist/test/fixtures/chromi
 const left_out = findChromium() === null ? files.filter(needsBrowser) : [];
 if (left_out.length === files.length) fail(NO_CHROMIUM);
 
-/** One more than cores: a good part of the tests waits for servers to start, or for time to pass. */
-const JOBS = availableParallelism() + 1;
+/** Two more than cores: a good part of the tests waits for servers to start, or for time to pass. */
+const JOBS = availableParallelism() + 2;
 /** A process ends after so many files, so that what one leaves behind reaches few others. */
 const FILES_PER_PROCESS_MAX = 40;
 
@@ -61,7 +61,7 @@ const tell = (file) => report.add(file);
 
 const to_run = files.filter((path) => !left_out.includes(path));
 const alone = to_run.filter(isAlone);
-const together = to_run.filter((path) => !isAlone(path));
+const together = mixed(to_run.filter((path) => !isAlone(path)));
 const work = async () => {
   for (let path = alone.shift(); path !== undefined; path = alone.shift()) {
     await runFiles(path, { next: () => undefined, tell, env });

@@ -11,6 +11,7 @@ import { until } from '../fixtures/until.js';
 
 const engine = await ScriptedEngine.start(t);
 const model = await ScriptedChat.start(t);
+model.isAnswered = ({ user }) => user.question !== undefined;
 const browsing = await Browsing.start(t, {
   ...{ CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url, TRANSCRIBE_DIARIZE: '1', TRANSCRIBE_WINDOW_S: '600' },
   ...{ INSIGHTS_URL: model.url, INSIGHTS_MODEL: 'small' },

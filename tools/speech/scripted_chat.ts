@@ -20,6 +20,8 @@ export type ChatRequest = {
     suggestions: { ref: number; kind: string; text: string; status: string; due_at: string | null }[];
     memories: { ref: number; kind: string; text: string }[];
     account: { about: string | null; languages: string[]; vocabulary: string[]; context: string[] };
+    /** Of a person who asks; the server asks for insights without one. */
+    question?: string;
     /** Of the question about a conversation in parts. */
     parts?: ChatSummary[];
   };

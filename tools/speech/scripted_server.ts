@@ -22,6 +22,8 @@ export abstract class ScriptedServer<Request> {
   readonly requests: Request[] = [];
   /** Answers to the next requests in their place. */
   answers: ServerAnswer[] = [];
+  /** Whether `answers` are for a request: others may come between. */
+  isAnswered: (request: Request) => boolean = () => true;
   /** Says 100 before each answer, which nobody asked for. */
   interim = false;
   /** Waited for before each answer. */
@@ -66,7 +68,7 @@ export abstract class ScriptedServer<Request> {
     const request = await this.read(incoming);
     if (keeps_requests) this.requests.push(request);
     await this.before(request);
-    const answer = this.answers.shift();
+    const answer = this.isAnswered(request) ? this.answers.shift() : undefined;
     if (answer === 'hang') return;
     if (answer === 'endless') {
       response.writeHead(200, { 'content-type': 'application/json' });

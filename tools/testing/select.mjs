@@ -48,3 +48,12 @@ export const selectFiles = (parts, { all = false } = {}) => {
 export const needsBrowser = (path) => path.startsWith(join('dist', 'test', 'browser'));
 
 export const isAlone = (path) => ALONE.some((pattern) => pattern.test(path));
+
+/** Files with a browser, which take the most CPU, evenly between those that wait more than they compute. */
+export const mixed = (paths) => {
+  const groups = [paths.filter(needsBrowser), paths.filter((path) => !needsBrowser(path))];
+  return groups
+    .flatMap((group) => group.map((path, at) => ({ path, share: at / group.length })))
+    .sort((a, b) => a.share - b.share)
+    .map(({ path }) => path);
+};

@@ -15,6 +15,7 @@ const QUERY = 'When is the picnic?';
 
 async function open(t: Pick<typeof import('tap').t, 'teardown'>, env: Record<string, string> = {}) {
   const model = await ScriptedChat.start({ teardown: (end) => t.teardown(end) });
+  model.isAnswered = ({ user }) => user.question !== undefined;
   const spool = await TestSpool.start({
     ...{ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0', INSIGHTS_URL: model.url, INSIGHTS_MODEL: 'small' },
   });
