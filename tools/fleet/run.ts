@@ -41,6 +41,8 @@ export type FleetOutcome = {
   verified: Verified;
   /** Mean memory of the server in the second quarter of the time and in the last. */
   memory: { before_bytes: number; after_bytes: number };
+  /** Cores that the server took in the second half of the time; null where it was another process at the end. */
+  cores: number | null;
 };
 
 /** Recorders of one account; a host has at most a hundred sessions alive. */
@@ -177,7 +179,8 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
       before_bytes: watch.memoryBetween(until_ms - 3 * quarter, until_ms - 2 * quarter),
       after_bytes: watch.memoryBetween(until_ms - quarter, until_ms),
     };
-    const outcome = { stats, verified, memory };
+    const cores = watch.coresBetween(until_ms - 2 * quarter, until_ms);
+    const outcome = { stats, verified, memory, cores };
     const good =
       verified.faults_count === 0 && stats.wrong_count === 0 && verified.chunks === chunks_total && chunks_total > 0;
     return {
@@ -250,7 +253,7 @@ async function kill(
 }
 
 function summary(
-  { stats, verified, memory }: Pick<FleetOutcome, 'stats' | 'verified' | 'memory'>,
+  { stats, verified, memory, cores }: Pick<FleetOutcome, 'stats' | 'verified' | 'memory' | 'cores'>,
   { good, recorded_s, while_recording }: { good: boolean; recorded_s: number; while_recording: string },
 ): string[] {
   const made = Object.entries(stats.faults).map(([name, count]) => `${count} ${name}`);
@@ -262,6 +265,7 @@ function summary(
     `faults:    ${made.join(', ')}`,
     `repeated:  ${retries.length === 0 ? 'nothing' : retries.join(', ')}`,
     `memory:    ${megabytes(memory.before_bytes)} in the second quarter, ${megabytes(memory.after_bytes)} in the last`,
+    `CPU:       ${cores === null ? 'not known' : `${(cores * 100).toFixed(0)} % of a core in the second half`}`,
     `held:      ${verified.streams} streams, ${verified.chunks} chunks, ${verified.turns} turns, ${verified.suggestions} suggestions, ${verified.events} events; ${megabytes(verified.bytes_read)} read back`,
     ...stats.wrong.map((text) => `wrong:     ${text}`),
     ...verified.faults.map((text) => `differs:   ${text}`),

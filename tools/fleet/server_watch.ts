@@ -31,6 +31,14 @@ export class ServerWatch {
     return ((last.cpu_s - before.cpu_s) * 1_000) / (last.at_ms - before.at_ms);
   }
 
+  /** Cores in use between two moments (monotonic); null without two readings of one process. */
+  coresBetween(from_ms: number, to_ms: number): number | null {
+    const within = this.readings.filter(({ at_ms }) => at_ms >= from_ms && at_ms < to_ms);
+    const [first, last] = [within[0], within.at(-1)];
+    if (first === undefined || last === undefined || first === last || last.cpu_s < first.cpu_s) return null;
+    return ((last.cpu_s - first.cpu_s) * 1_000) / (last.at_ms - first.at_ms);
+  }
+
   /** The mean memory of the readings between two moments (monotonic), 0 when there are none. */
   memoryBetween(from_ms: number, to_ms: number): number {
     const within = this.readings.filter(({ at_ms }) => at_ms >= from_ms && at_ms < to_ms);
