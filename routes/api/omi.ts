@@ -1,9 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { LIMITS } from '../../src/domain/limits.js';
-import { Refused, refuse } from '../../src/domain/refusals.js';
 import { leftSignal } from '../../src/edge/http/body_arrival.js';
-import type { Exchange } from '../../src/edge/http/request_state.js';
 import { takeBytes } from '../../src/edge/http/taken_body.js';
 import {
   endOmiAddress,
@@ -11,13 +9,10 @@ import {
   makeOmiAddress,
   omiAddress,
   omiAddressShape,
-  omiSender,
 } from '../../src/features/omi/omi_address.js';
-import { takeOmiAudio } from '../../src/features/omi/omi_audio.js';
-import { readConversation } from '../../src/features/omi/omi_conversation.js';
+import { takeOmiBody } from '../../src/features/omi/omi_body.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { accountRoute, openRoute, type Route } from '../rows.js';
-import type { Services } from '../services.js';
 
 /** Conversations and audio of omi's app. Rules K-414 to K-419; docs/choices.md, "omi". */
 
@@ -79,44 +74,22 @@ export const OMI_ROUTES: readonly Route[] = [
     raw: true,
     body_bytes_max: LIMITS.omi_body_bytes_max,
     query,
-    handler: ({ services, request, reply, params, query }) =>
-      takeOmi(services, { request, reply }, { secret: params.omi, ...query }),
+    handler({ services, request, reply, params, query }) {
+      const ends = { request, reply };
+      const { body_budget } = services;
+      return takeOmiBody(services, {
+        ...query,
+        secret: params.omi,
+        is_audio: AUDIO_TYPE.test(request.headers['content-type'] ?? ''),
+        idempotency_key: keyOf(request.headers),
+        takeBytes: (owner) => takeBytes(ends, { body_budget, owner }),
+        signal: leftSignal(ends),
+      });
+    },
   }),
 ];
-
-type OmiBody = z.output<typeof query> & { secret: string };
-
-/** Whose address it is comes first: only then a body is read. It takes one of the places of requests of that account. */
-async function takeOmi(services: Services, ends: Exchange, { secret, uid, sample_rate }: OmiBody): Promise<void> {
-  const { headers } = ends.request;
-  const who = await omiSender(services, { secret, uid });
-  const { account_id } = who;
-  const wait_s = await services.rates.take('omi_bodies', account_id);
-  if (wait_s !== null) throw new Refused(tooMany(wait_s));
-  const bytes = await takeBytes(ends, { body_budget: services.body_budget, owner: account_id });
-  const signal = leftSignal(ends);
-  await services.account_requests.run(
-    account_id,
-    async () => {
-      if (AUDIO_TYPE.test(headers['content-type'] ?? '')) {
-        if (bytes.length === 0) return;
-        const idempotency_key = keyOf(headers);
-        return takeOmiAudio(services, who, { bytes, sample_rate, idempotency_key });
-      }
-      const conversation = readConversation(bytes);
-      if (conversation !== null) await services.omi_conversations.take(services, who, { conversation, signal });
-    },
-    { signal },
-  );
-}
 
 function keyOf(headers: FastifyRequest['headers']): string | null {
   const key = headers['idempotency-key'];
   return typeof key === 'string' && key !== '' ? key : null;
-}
-
-function tooMany(wait_s: number) {
-  return refuse('TOO_MANY_REQUESTS', `Too much comes to this address; wait ${wait_s} seconds.`, {
-    retry_after_s: wait_s,
-  });
 }
