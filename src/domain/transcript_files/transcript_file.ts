@@ -73,6 +73,9 @@ function readOtter(text: string): TranscriptLine[] | null {
   return lines.length === 0 ? null : lines;
 }
 
+/** Completes "The transcript …" where `fitsPages` says no. */
+export const TOO_DENSE = `has more than ${LIMITS.page_turns_max} lines in ten minutes`;
+
 /** Whether no ten minutes of a file hold more than can be read. */
 export function fitsPages({ lines }: Pick<TranscriptFile, 'lines'>): boolean {
   const counts = new Map<number, number>();

@@ -4,6 +4,7 @@ import type { Stream } from '../../../actors/recordings/stream_state.js';
 import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, Refused, refuse } from '../../domain/refusals.js';
+import { fitsPages, TOO_DENSE } from '../../domain/transcript_files/transcript_file.js';
 import type { DueWorker } from '../../engine/jobs/due_worker.js';
 import { SharedPool } from '../../engine/pools/shared_pool.js';
 import type { DeviceActivity } from '../devices/activity.js';
@@ -21,6 +22,8 @@ import { omiSource } from './omi_source.js';
 /** A conversation is read in a thread of its own. */
 const PLACES = { places_max: 8, share_max: 1, waiting_max: 256, waiting_share_max: 16, wait_ms_max: 20_000 };
 const NOTHING = 'nothing';
+/** The code of an import whose recording was deleted before it was whole. */
+const DELETED_MEANWHILE = 'RECORDING_DELETED';
 const BUSY = refuse('UNAVAILABLE', 'The conversation becomes a recording at this moment; try again.', {
   retry_after_s: 5,
 });
@@ -54,9 +57,11 @@ async function takeConversation(services: OmiServices, who: Principal, { convers
   const { file } = conversation;
   const content = file === null ? NOTHING : hashOf(file);
   const was = known?.content ?? null;
-  if (was === content || (known === null && file === null)) return finish(services, who, { key, known });
-  const note = (is: OmiConversation) => omi.note_conversation({ key, was, is }, who.fences);
   const before = known?.made ?? null;
+  await finish(services, who, { key, known });
+  const is_same = was === content && !(before !== null && (await hasFailed(services, who, before)));
+  if (is_same || (known === null && file === null)) return;
+  const note = (is: OmiConversation) => omi.note_conversation({ key, was, is }, who.fences);
   const standing = before === null ? 'none' : await standingOf(services, who, before);
   // Whoever has changed or deleted it keeps it so.
   if (before !== null && standing === 'kept') return note({ content, made: before, going: null }).then(() => {});
@@ -72,7 +77,7 @@ async function takeConversation(services: OmiServices, who: Principal, { convers
   await finish(services, who, { key, known: is });
 }
 
-/** Deletes the recording that another one has replaced. */
+/** Deletes the recording that another one has replaced, also where the body that did so was cut off. */
 async function finish(
   services: OmiServices,
   who: Principal,
@@ -103,12 +108,8 @@ async function madeOf(
   { conversation: { id, title }, file, content, signal }: NewContent,
 ): Promise<MadeOfOmi> {
   const read = await readTranscript(file, signal);
-  if (!read.ok)
-    throw new Refused(
-      refuse('BAD_REQUEST', `transcript_segments: the transcript ${read.why}.`, {
-        details: [{ path: 'transcript_segments', message: `must be readable: the transcript ${read.why}` }],
-      }),
-    );
+  if (!read.ok) throw unreadable(read.why);
+  if (!fitsPages(read.file)) throw unreadable(TOO_DENSE);
   const pages = new Set(read.file.lines.map(({ start_ms }) => Math.floor(start_ms / LIMITS.transcript_page_ms))).size;
   const source_id = await omiSource(services, who);
   const whole = {
@@ -124,6 +125,11 @@ async function madeOf(
   return { import_id, stream_id: stage.stream_id, title, pages };
 }
 
+function unreadable(why: string): Refused {
+  const details = [{ path: 'transcript_segments', message: `must be readable: the transcript ${why}` }];
+  return new Refused(refuse('BAD_REQUEST', `transcript_segments: the transcript ${why}.`, { details }));
+}
+
 /** The id of the import of a file; one that has failed begins anew. */
 async function imported(services: OmiServices, who: Principal, file: WholeFile): Promise<string> {
   try {
@@ -136,6 +142,12 @@ async function imported(services: OmiServices, who: Principal, file: WholeFile):
   }
 }
 
+/** Whether the import of a conversation has failed. A deletion by its owner is no failure. */
+async function hasFailed({ actors }: Pick<OmiServices, 'actors'>, who: Principal, made: MadeOfOmi): Promise<boolean> {
+  const found = await orNull(actors.imports(who.account_id).view({ import_id: made.import_id }), 'NOT_FOUND');
+  return found?.stage.status === 'failed' && found.stage.code !== DELETED_MEANWHILE;
+}
+
 /**
  * `open`: it is no recording yet. `none`: it became none. `untouched`: a recording that nobody has changed. `kept`: one that
  * somebody has changed or deleted.
@@ -145,7 +157,7 @@ type Standing = 'open' | 'none' | 'untouched' | 'kept';
 async function standingOf(services: OmiServices, who: Principal, made: MadeOfOmi): Promise<Standing> {
   const { actors } = services;
   const found = await orNull(actors.imports(who.account_id).view({ import_id: made.import_id }), 'NOT_FOUND');
-  if (found?.stage.status === 'failed') return 'none';
+  if (found?.stage.status === 'failed') return found.stage.code === DELETED_MEANWHILE ? 'kept' : 'none';
   if (found !== null && found.stage.status !== 'done') return 'open';
   const stream = await orNull(actors.stream(made.stream_id).view(), 'NOT_FOUND');
   if (stream === null || (await isChanged(services, who.account, { made, stream }))) return 'kept';

@@ -1,6 +1,6 @@
 import type { ClaimedImport } from '../../../actors/recordings/imports_state.js';
 import { LIMITS } from '../../domain/limits.js';
-import { fitsPages, type TranscriptFile } from '../../domain/transcript_files/transcript_file.js';
+import { fitsPages, TOO_DENSE, type TranscriptFile } from '../../domain/transcript_files/transcript_file.js';
 import { isTranscriptName, TRANSCRIPT_BYTES_MAX } from '../../domain/transcript_files/transcript_names.js';
 import { importPieceKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
@@ -63,7 +63,7 @@ export async function readText(
   const found = await readTranscript(Buffer.concat(pieces), signal);
   if (!found.ok) throw bad(found.why);
   const { file } = found;
-  if (!fitsPages(file)) throw bad(`has more than ${LIMITS.page_turns_max} lines in ten minutes`);
+  if (!fitsPages(file)) throw bad(TOO_DENSE);
   if (audio_ms === null) return file;
   if (file.length_ms > audio_ms + LONGER_MS_MAX) throw bad('goes on after the audio has ended: it is of another file');
   // All of the audio has its text, and no engine hears it.

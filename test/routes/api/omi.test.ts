@@ -115,6 +115,34 @@ t.test('K-416 a changed conversation replaces a recording that nobody has change
   );
 });
 
+t.test('K-446 a conversation whose import has failed is made again by the same body', async (t) => {
+  const { blobs } = spool.server.services;
+  const open = blobs.open.bind(blobs);
+  const body = (title: string) => omiConversation(title, [segment('I send the plan.', 0)], called(title));
+  blobs.open = async () => null;
+  t.equal(await send(body('Failed')), '204');
+  t.same(await titled('Failed'), [], 'the server has lost its bytes');
+  blobs.open = open;
+  t.equal(await send(body('Failed')), '204');
+  t.equal((await titled('Failed')).length, 1);
+  t.equal(await send(body('Failed')), '204');
+  t.equal((await titled('Failed')).length, 1, 'and no more');
+
+  let deleted = 0;
+  blobs.open = async (...asked) => {
+    for (const { id } of await titled('Deleted')) {
+      await ann.ask('DELETE', `/audio/streams/${id}`);
+      deleted += 1;
+    }
+    return open(...asked);
+  };
+  t.equal(await send(body('Deleted')), '204');
+  blobs.open = open;
+  t.equal(deleted, 1, 'its owner deletes it before it is whole');
+  t.equal(await send(body('Deleted')), '204');
+  t.same(await titled('Deleted'), [], 'and it does not come back');
+});
+
 t.test('K-416 what somebody has changed or deleted stays so', async (t) => {
   const changes: [name: string, change: (id: string) => Promise<unknown>][] = [
     ['title', (id) => ann.ask('PATCH', `/audio/streams/${id}`, { title: 'Mine' })],
@@ -217,6 +245,14 @@ t.test('K-418 a body of another user, too large or not readable is refused by na
       /^400 transcript_segments: the transcript has times beyond 24 hours/,
     ],
     [address, `{"id": "x5", "transcript_segments": [], "pad": "${'x'.repeat(LIMITS.omi_body_bytes_max)}"}`, /^413 /],
+    [
+      address,
+      omiConversation(
+        'x7',
+        Array.from({ length: 1_100 }, (_, at) => segment(`Line ${at}.`, at / 2)),
+      ),
+      /^400 transcript_segments: the transcript has more than 1024 lines in ten minutes/,
+    ],
   ];
   for (const [url, body, said] of rows) t.match(await says(post(url, body)), said);
   const odd = omiConversation('x6', [segment('A path.', 0)], called('../../etc/\u202epasswd\n---\ntitle: x'));
