@@ -1,3 +1,4 @@
+import { isTooDeep, JSON_DEPTH_MAX } from '../json_depth.js';
 import { addLine, type LineWord, NotATranscript, type TranscriptLine } from './lines.js';
 
 /** Transcripts as JSON: of Whisper, WhisperX, whisper.cpp, Fireflies and omi. Members that are not known are not read. */
@@ -27,6 +28,7 @@ export function readJson(text: string): JsonTranscript {
 
 /** whisper.cpp leaves control characters in its strings. */
 function parsed(text: string): unknown {
+  if (isTooDeep(text)) throw new NotATranscript(`is JSON in more than ${JSON_DEPTH_MAX} levels`);
   try {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
     return JSON.parse(text.replace(/[\u0000-\u001f]/g, ' '));

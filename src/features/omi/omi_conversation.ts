@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isTooDeep, JSON_DEPTH_MAX } from '../../domain/json_depth.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
@@ -8,6 +9,7 @@ import { parseGiven } from '../../engine/wire/schema_faults.js';
 const ID_CHARS_MAX = 128;
 const SEGMENTS_MAX = 20_000;
 const TITLE = 'Conversation';
+const TOO_DEEP = refuse('BAD_REQUEST', `The body must be JSON in at most ${JSON_DEPTH_MAX} levels.`);
 const NOT_JSON = refuse('BAD_REQUEST', 'The body must be JSON, or audio as application/octet-stream.');
 
 const segment = z.object({
@@ -52,8 +54,10 @@ export function readConversation(body: Buffer): OmiConversationBody | null {
 }
 
 function parsedJson(body: Buffer): unknown {
+  const text = body.toString('utf8');
+  if (isTooDeep(text)) throw new Refused(TOO_DEEP);
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(text);
   } catch {
     throw new Refused(NOT_JSON);
   }

@@ -231,7 +231,8 @@ t.test('K-418 a body of another user, too large or not readable is refused by na
     [`${annUrl}?uid=somebody`, good, /^403 uid: must be the user/],
     [annUrl, good, /^400 uid: must name a user of omi/],
     [`${address}&sample_rate=1`, good, /^400 sample_rate: must be a whole number from 8000 to 48000/],
-    [address, '{', /^400 The body must be JSON/],
+    [address, '{', /^400 The body must be JSON, or audio/],
+    [address, '['.repeat(1_000_000), /^400 The body must be JSON in at most 64 levels/],
     [address, omiConversation('', [segment('Hello.', 0)]), /^400 id: /],
     [
       address,
@@ -244,7 +245,6 @@ t.test('K-418 a body of another user, too large or not readable is refused by na
       omiConversation('x4', [segment('Hello.', 100_000)]),
       /^400 transcript_segments: the transcript has times beyond 24 hours/,
     ],
-    [address, `{"id": "x5", "transcript_segments": [], "pad": "${'x'.repeat(LIMITS.omi_body_bytes_max)}"}`, /^413 /],
     [
       address,
       omiConversation(
@@ -253,6 +253,7 @@ t.test('K-418 a body of another user, too large or not readable is refused by na
       ),
       /^400 transcript_segments: the transcript has more than 1024 lines in ten minutes/,
     ],
+    [address, `{"id": "x5", "transcript_segments": [], "pad": "${'x'.repeat(LIMITS.omi_body_bytes_max)}"}`, /^413 /],
   ];
   for (const [url, body, said] of rows) t.match(await says(post(url, body)), said);
   const odd = omiConversation('x6', [segment('A path.', 0)], called('../../etc/\u202epasswd\n---\ntitle: x'));

@@ -117,34 +117,40 @@ await t.test('K-412 one that cannot be read becomes nothing, and says why', asyn
   t.equal((await ann.ask<{ items: unknown[] }>('GET', '/audio/streams')).items.length, length);
 });
 
-await t.test('K-412 hostile transcripts get a clear error, or harmless text, and leave nothing behind', async (t) => {
-  const cue = (from: string, to: string, text: string) => `${from} --> ${to}\n${text}\n\n`;
-  const million = `WEBVTT\n\n${'00:00.000 --> 00:01.000\nx\n\n'.repeat(700_000)}`.slice(0, 20 * 1024 * 1024 - 1);
-  const nested = `${'['.repeat(5_000_000)}`;
-  const rows: [name: string, text: string | Buffer, why: RegExp][] = [
-    ['million.vtt', million, /more than 100000 cues/],
-    ['nested.json', nested, /is no JSON/],
-    ['times.srt', `1\n99:59:59,000 --> 99:59:59,500\nLate.\n`, /times beyond 24 hours/],
-    [
-      'speakers.vtt',
-      `WEBVTT\n\n${Array.from({ length: 70 }, (_, at) => cue('00:00.000', '00:01.000', `<v Person ${at}>Hi.`)).join('')}`,
-      /more than 64 speakers/,
-    ],
-    ['zip.vtt', Buffer.from('PK\u0003\u0004not text'), /form that is not known/],
-  ];
-  const { length } = (await ann.ask<{ items: unknown[] }>('GET', '/audio/streams')).items;
-  for (const [name, text, message] of rows)
-    t.match(
-      await importFile(importer, Buffer.from(text), { name }),
-      { status: 'failed', stream_id: null, error: { code: 'TRANSCRIPT_UNREADABLE', message } },
-      name,
-    );
-  t.equal((await ann.ask<{ items: unknown[] }>('GET', '/audio/streams')).items.length, length);
-  const about = { import_ref: 'x', size_bytes: 10, sha256: 'a'.repeat(64) };
-  for (const name of ['../a.vtt', 'a/b.vtt', '..\\a.vtt', '\u202ea.vtt', 'a\n.vtt'])
-    t.equal(await ann.says('POST', '/audio/imports', { ...about, name }), '400 BAD_REQUEST', JSON.stringify(name));
-  const large = { ...about, name: 'large.vtt', size_bytes: 2 ** 40 };
-  t.equal(await ann.says('POST', '/audio/imports', large), '400 BAD_REQUEST');
+await t.test(
+  'K-412 K-447 hostile transcripts get a clear error, or harmless text, and leave nothing behind',
+  async (t) => {
+    const cue = (from: string, to: string, text: string) => `${from} --> ${to}\n${text}\n\n`;
+    const million = `WEBVTT\n\n${'00:00.000 --> 00:01.000\nx\n\n'.repeat(700_000)}`.slice(0, 20 * 1024 * 1024 - 1);
+    const nested = `${'['.repeat(5_000_000)}`;
+    const rows: [name: string, text: string | Buffer, why: RegExp][] = [
+      ['million.vtt', million, /more than 100000 cues/],
+      ['nested.json', nested, /is JSON in more than 64 levels/],
+      ['times.srt', `1\n99:59:59,000 --> 99:59:59,500\nLate.\n`, /times beyond 24 hours/],
+      [
+        'speakers.vtt',
+        `WEBVTT\n\n${Array.from({ length: 70 }, (_, at) => cue('00:00.000', '00:01.000', `<v Person ${at}>Hi.`)).join('')}`,
+        /more than 64 speakers/,
+      ],
+      ['zip.vtt', Buffer.from('PK\u0003\u0004not text'), /form that is not known/],
+    ];
+    const { length } = (await ann.ask<{ items: unknown[] }>('GET', '/audio/streams')).items;
+    for (const [name, text, message] of rows)
+      t.match(
+        await importFile(importer, Buffer.from(text), { name }),
+        { status: 'failed', stream_id: null, error: { code: 'TRANSCRIPT_UNREADABLE', message } },
+        name,
+      );
+    t.equal((await ann.ask<{ items: unknown[] }>('GET', '/audio/streams')).items.length, length);
+    const about = { import_ref: 'x', size_bytes: 10, sha256: 'a'.repeat(64) };
+    for (const name of ['../a.vtt', 'a/b.vtt', '..\\a.vtt', '\u202ea.vtt', 'a\n.vtt'])
+      t.equal(await ann.says('POST', '/audio/imports', { ...about, name }), '400 BAD_REQUEST', JSON.stringify(name));
+    const large = { ...about, name: 'large.vtt', size_bytes: 2 ** 40 };
+    t.equal(await ann.says('POST', '/audio/imports', large), '400 BAD_REQUEST');
+    const answer = await ann.app.send('POST', '/audio/imports', { body: { ...large, size_bytes: 100_000_000 } });
+    t.match(JSON.parse(answer.body.toString()), {
+      error: { details: [{ path: 'size_bytes', message: 'must be at most 20971520 where the file is a transcript' }] },
+    });
 
   const overlapping = `WEBVTT\n\n${cue('00:00.000', '00:09.000', '<v Ann>All the time.')}${cue('00:01.000', '00:00.500', '<v Tom>Backwards.')}${cue('00:01.000', '00:02.000', '<script>alert(1)</script>')}`;
   const done = await bring('--- title: x.vtt', overlapping);
