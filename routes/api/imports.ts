@@ -76,6 +76,10 @@ export const IMPORT_ROUTES: readonly Route[] = [
         path: ['transcript_bytes'],
         message: 'must be less than size_bytes',
       })
+      .refine(({ name, size_bytes }) => !isTranscriptName(name) || size_bytes <= TRANSCRIPT_BYTES_MAX, {
+        path: ['size_bytes'],
+        message: `must be at most ${TRANSCRIPT_BYTES_MAX} where the file is a transcript`,
+      })
       .refine(({ transcript_bytes, name }) => transcript_bytes === undefined || !isTranscriptName(name), {
         path: ['transcript_bytes'],
         message: 'must be absent where the file is a transcript itself',

@@ -4,8 +4,6 @@ import type { Import } from '../../kits/typescript/src/api.js';
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { type ImportProgress, localTime } from '../../kits/typescript/src/file_import.js';
 import { Patience } from '../../kits/typescript/src/retries.js';
-import { sizeInWords } from '../../src/domain/limit_text.js';
-import { LIMITS } from '../../src/domain/limits.js';
 import { isTranscriptOf } from '../../src/domain/transcript_files/transcript_names.js';
 import { Progress, type UploadProgress } from '../demo/progress.js';
 import { AccountAccess } from '../listen/access.js';
@@ -14,6 +12,7 @@ import { signIn } from '../listen/sign_in.js';
 import { UserError } from '../user_error.js';
 import { type FileText, textBeside } from './file_texts.js';
 import type { ServiceName } from './services/service.js';
+import { sizeFault } from './size_fault.js';
 import { SAID_BY } from './time_words.js';
 
 /** The options as commander gives them. */
@@ -92,10 +91,9 @@ async function sent(
   const shown = new ImportBar(basename(file));
   try {
     const { size: size_bytes, mtimeMs } = await handle.stat();
-    if (size_bytes === 0 || size_bytes > LIMITS.import_bytes_max) {
-      const message = `A file must have 1 byte to ${sizeInWords(LIMITS.import_bytes_max)}.`;
-      throw new CallRefused(400, 'BAD_REQUEST', message, null);
-    }
+    const too_large = sizeFault(file, size_bytes);
+    if (too_large !== null) throw new CallRefused(400, too_large.code, too_large.message, null);
+    if (size_bytes === 0) throw new CallRefused(400, 'BAD_REQUEST', 'The file is empty.', null);
     const read = async (start: number, end: number) => {
       const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafeSlow(end - start), 0, end - start, start);
       if (bytesRead < end - start) throw new UserError(`${file} became shorter while it was read.`);

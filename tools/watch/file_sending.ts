@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readFile, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readFile, stat, unlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import type { Import } from '../../kits/typescript/src/api.js';
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { type ImportProgress, localTime } from '../../kits/typescript/src/file_import.js';
 import { fileName } from '../../src/access/request_schemas.js';
-import { sizeInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { TRANSCRIPT_BYTES_MAX } from '../../src/domain/transcript_files/transcript_names.js';
 import { isTranscript } from '../import/file_texts.js';
+import { sizeFault } from '../import/size_fault.js';
 import { SAID_BY } from '../import/time_words.js';
 import type { AccountAccess } from '../listen/access.js';
 import { UserError } from '../user_error.js';
@@ -130,10 +130,6 @@ async function send(deps: SenderDeps, file: OfFile & { sha256: string }): Promis
 }
 
 type Made = Pick<Import, 'stream_id' | 'error'> & Partial<Pick<Import, 'captured_at' | 'captured_at_by'>>;
-const TOO_LARGE: Made = {
-  stream_id: null,
-  error: { code: 'TOO_LONG', message: `A file has at most ${sizeInWords(LIMITS.import_bytes_max)}.` },
-};
 
 /** Null for a file that is written again. */
 async function askServer(
@@ -141,7 +137,8 @@ async function askServer(
   { path, found, sha256, handle, transcript }: OfFile & { sha256: string },
 ): Promise<Made | null> {
   const { size: size_bytes, mtime_ms: modified_ms } = found;
-  if (size_bytes > LIMITS.import_bytes_max) return TOO_LARGE;
+  const too_large = sizeFault(path, size_bytes);
+  if (too_large !== null) return { stream_id: null, error: too_large };
   const file = { name: nameFor(path), size_bytes, modified_ms, sha256, read: reader(handle) };
   const about = { ...file, workspace_id, transcript };
   let progress: ImportProgress | null = null;
@@ -207,10 +204,11 @@ async function hashOf(handle: FileHandle, path: string, signal: AbortSignal): Pr
   return hash.digest('hex');
 }
 
-/** Undefined for a text that is no transcript. */
+/** Undefined for a text that is no transcript, or too large for one. */
 async function textAt(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if ((await stat(path)).size > TRANSCRIPT_BYTES_MAX) return undefined;
   const bytes = new Uint8Array(await readFile(path));
-  return bytes.length <= TRANSCRIPT_BYTES_MAX && isTranscript(bytes) ? bytes : undefined;
+  return isTranscript(bytes) ? bytes : undefined;
 }
 
 async function isAsFound(handle: FileHandle, found: FoundFile): Promise<boolean> {

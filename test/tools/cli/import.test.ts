@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { utimesSync, writeFileSync } from 'node:fs';
+import { truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Import, Stream } from '../../../kits/typescript/src/api.js';
@@ -81,6 +81,16 @@ t.test('K-150 K-152 spool import makes recordings of files', async (t) => {
     t.equal(made.out.match(/app\/recordings/g)?.length, 1, 'one recording');
     const { id } = await streamOf(made.out);
     t.match(await ann.ask('GET', `/turns?stream_id=${id}`), { items: [{ text: 'The cellar is dry.' }] });
+  });
+
+  await t.test('K-447 of a transcript that is too large nothing is sent', async (t) => {
+    const large = file('large.vtt', Buffer.from('WEBVTT\n\n'));
+    truncateSync(large, 100_000_000);
+    const made = await run(large, join(folder, 'said.m4a'));
+    t.match(made, { code: 1, out: /large\.vtt: The transcript has more than 20 MiB\. \(TRANSCRIPT_UNREADABLE\)/ });
+    t.match(made.out, /said\.m4a: http/, 'others are');
+    const { items } = await ann.ask<{ items: Import[] }>('GET', '/audio/imports?limit=100');
+    t.notOk(items.some(({ name }) => name === 'large.vtt'));
   });
 
   await t.test('one that fails stops no other', async (t) => {

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Import, Stream } from '../../../kits/typescript/src/api.js';
@@ -95,6 +104,23 @@ t.test('K-422 a file that fails is said, counts, and is not sent again', async (
   t.match(await once(), { code: 1, out: '' }, 'nothing is sent again');
   rmSync(join(folder, 'noise.mp3'));
   t.match(await once(), { code: 0, out: '' });
+});
+
+t.test('K-447 a transcript that is too large is said once, and others go on', async (t) => {
+  const { person, put, once, folder, titles } = await watched(t, 'kim@watch.test');
+  for (const name of ['large.vtt', 'both.vtt']) {
+    put(name, 'WEBVTT\n\n');
+    truncateSync(join(folder, name), 100_000_000);
+  }
+  put('both.wav', wav());
+  put('good.vtt', VTT);
+  const ran = await once('--delete-after');
+  t.match(ran, { code: 1, out: /^large\.vtt: The transcript has more than 20 MiB\. \(TRANSCRIPT_UNREADABLE\)$/m });
+  t.same(await titles(), ['both', 'good'], 'the audio beside one is transcribed');
+  t.ok(existsSync(join(folder, 'large.vtt')));
+  t.match(await once(), { code: 1, out: '' });
+  const { items } = await person.ask<{ items: Import[] }>('GET', '/audio/imports');
+  t.same(items.map(({ name }) => name).sort(), ['both.wav', 'good.vtt'], 'nothing else was sent');
 });
 
 t.test('K-421 K-423 it imports what appears, waits for room, and ends by a signal', async (t) => {
