@@ -5,7 +5,7 @@ import type { AccountAccess } from './access.js';
 
 const POLL_EVERY_MS = 1_000;
 const PAGE = 100;
-const AWAY = { first_ms: 1_000, max_ms: 15_000 };
+export const AWAY = { first_ms: 1_000, max_ms: 15_000 };
 /** Longer than any window of the server's limits. */
 const RETRY_AFTER_MAX_S = 120;
 
@@ -21,24 +21,28 @@ export type FeedListener = {
   away(why: string, again_ms: number): void;
   /** The server does not know the position, and the feed continues from its present end. */
   lost(): void;
+  /** All before this cursor was heard. */
+  moved(cursor: string): Promise<void>;
 };
 
 type Following = {
   type: string | null;
+  /** Where to begin: a cursor, or `latest`. */
+  after?: string;
   signal: AbortSignal;
   listener: FeedListener;
   pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
 /**
- * Polls an account's events from now on until it is aborted, one at a time in their order. Throws when the server
+ * Polls an account's events until it is aborted, one at a time in their order. Throws when the server
  * could not be polled to begin with, and for refusals that no waiting mends.
  */
 export async function follow(
   access: AccountAccess,
-  { type, signal, listener, pause = delayMs }: Following,
+  { type, after: begin = 'latest', signal, listener, pause = delayMs }: Following,
 ): Promise<void> {
-  let after = 'latest';
+  let after = begin;
   let began = false;
   let failures = 0;
   let is_lost = false;
@@ -56,7 +60,9 @@ export async function follow(
         if (signal.aborted) return;
         await listener.event(event);
       }
-      after = page.cursor ?? after;
+      const { cursor } = page;
+      if (cursor !== null && cursor !== after && !signal.aborted) await listener.moved(cursor);
+      after = cursor ?? after;
       wait_ms = page.items.length === PAGE ? 0 : POLL_EVERY_MS;
     } catch (error) {
       if (isUnknownPosition(error) && after !== 'latest') {
@@ -73,7 +79,7 @@ export async function follow(
   }
 }
 
-function delayMs(ms: number, signal: AbortSignal): Promise<void> {
+export function delayMs(ms: number, signal: AbortSignal): Promise<void> {
   return delay(ms, undefined, { signal }).catch(() => {});
 }
 

@@ -7,7 +7,8 @@ import type { ListenedEvent } from './feed.js';
 
 /** One event on its way to the local program; the id is the same however often it is sent. */
 export type Forwarding = { event: ListenedEvent; webhook_id: string; body: string };
-export type Forwarded = { ok: boolean; says: string; duration_ms: number };
+/** `again`: another try may succeed. */
+export type Forwarded = { ok: boolean; again: boolean; says: string; duration_ms: number };
 
 const ERRORS: Record<WebhookError, string> = {
   timeout: `no answer within ${LIMITS.delivery_timeout_ms / 1000} s`,
@@ -53,11 +54,12 @@ export class Forwarder {
   async #post({ webhook_id, body }: Forwarding): Promise<Forwarded> {
     const headers = deliveryHeaders(this.#key, { id: webhook_id, at_ms: Date.now(), body });
     const { status_code, reason, error, duration_ms } = await this.#poster.post(this.#url, { headers, body });
-    if (status_code === null) return { ok: false, says: ERRORS[error ?? 'network'], duration_ms };
+    if (status_code === null) return { ok: false, again: true, says: ERRORS[error ?? 'network'], duration_ms };
     const said = [status_code, reason].filter((part) => part !== null).join(' ');
-    const ok = verdictOf(status_code) === 'accepted';
+    const verdict = verdictOf(status_code);
+    const [ok, again] = [verdict === 'accepted', verdict === 'retryable'];
     const is_redirect = status_code >= 300 && status_code <= 399;
-    return { ok, says: is_redirect ? `${said} (not followed)` : said, duration_ms };
+    return { ok, again, says: is_redirect ? `${said} (not followed)` : said, duration_ms };
   }
 
   close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import { EVENT_TYPE_FORM } from '../../src/domain/event_types.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { destinationFault } from '../../src/features/webhooks/destination.js';
@@ -25,7 +26,7 @@ Exit codes: 0 ended by hand or signal, 1 something went wrong, 2 not understood.
 export const listenProgram = (name: string) =>
   newProgram(
     name,
-    `Forwards an account's events, from now on, to a program on this machine. Each is a POST that is signed as deliveries to a webhook endpoint are: webhook-id, webhook-timestamp and webhook-signature, over the event as raw JSON. No endpoint is made, and http:// will do. One event goes after the other, in their order; redirects are not followed; after ${LIMITS.delivery_timeout_ms / 1000} seconds an event counts as failed. Unlike deliveries, what failed is shown and not tried again by itself.`,
+    `Forwards an account's events, from now on or from where --state says, to a program on this machine. Each is a POST that is signed as deliveries to a webhook endpoint are: webhook-id, webhook-timestamp and webhook-signature, over the event as raw JSON. No endpoint is made, and http:// will do. One event goes after the other, in their order; redirects are not followed; after ${LIMITS.delivery_timeout_ms / 1000} seconds an event counts as failed. Unlike deliveries, what failed is shown and not tried again by itself, unless --state is given.`,
   )
     .summary("Forwards an account's events to a program on this machine")
     .option('--forward <URL>', 'where events go, such as http://localhost:3000/webhooks; required')
@@ -33,6 +34,7 @@ export const listenProgram = (name: string) =>
     .option('--email <EMAIL>', 'whose events; on a terminal it is asked for when not given')
     .option('--code-from-inbox', "read the emailed code from a development server's operator port")
     .option('--type <TYPE>', 'only events of this type, such as account.updated')
+    .option('--state <FILE>', 'keep the position in a file: go on there, and try an event again until it is taken')
     .option('--print-json', 'print the body of each event as well')
     .addHelpText('after', AFTER);
 
@@ -43,6 +45,7 @@ export type TypedOptions = {
   email?: string;
   codeFromInbox?: true;
   type?: string;
+  state?: string;
   printJson?: true;
 };
 
@@ -54,6 +57,8 @@ export type ListenOptions = {
   forward: URL;
   server: URL;
   type: string | null;
+  /** The file that keeps the position; null for none. */
+  state: string | null;
   print_json: boolean;
   who: AccountChoice;
   secret: { text: string; key: Uint8Array; is_drawn: boolean };
@@ -63,7 +68,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Throws UserError for a value that can't be. */
 export function readOptions(typed: TypedOptions, env: Env): ListenOptions {
-  const { forward, type = null } = typed;
+  const { forward, type = null, state = null } = typed;
   // Not by commander, which would say this of an unknown option, too.
   if (forward === undefined) throw new UserError('--forward is missing.', WRONG_USAGE);
   if (type !== null && !EVENT_TYPE_FORM.test(type)) {
@@ -73,6 +78,7 @@ export function readOptions(typed: TypedOptions, env: Env): ListenOptions {
     forward: readForward(forward),
     server: readServer(typed.server, env),
     type,
+    state: state === null ? null : resolve(state),
     print_json: typed.printJson === true,
     who: readAccount(typed, env),
     secret: readSecret(env.SPOOL_WEBHOOK_SECRET?.trim() || null),

@@ -1,8 +1,11 @@
+import { readIfThere, writeDurably } from '../../kits/typescript/src/durable_files.js';
+import { backoffAfter } from '../../src/domain/backoff.js';
 import { EVENT_TYPES } from '../../src/domain/event_types.js';
+import { UserError } from '../user_error.js';
 import type { AccountAccess } from './access.js';
 import type { Display, EventRow } from './display.js';
-import { type FeedListener, follow, type ListenedEvent } from './feed.js';
-import { Forwarder, type Forwarding } from './forwarder.js';
+import { AWAY, delayMs, type FeedListener, follow, type ListenedEvent } from './feed.js';
+import { type Forwarded, Forwarder, type Forwarding } from './forwarder.js';
 import type { ListenOptions } from './options.js';
 
 /** So long an event that is in progress may keep a person who wants to quit. */
@@ -33,13 +36,14 @@ export class Run implements FeedListener {
 
   /** Listens until `quit`; throws when it can't begin or go on. */
   async listen(access: AccountAccess): Promise<Summary> {
-    const { type } = this.#options;
+    const { type, state } = this.#options;
     const { signal } = this.#ending;
+    const after = (state === null ? null : await readIfThere(state).catch(unusable(state)))?.trim() || 'latest';
     const quitting = new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => setTimeout(resolve, QUIT_MAX_MS).unref());
     });
     try {
-      await Promise.race([follow(access, { type, signal, listener: this }), quitting]);
+      await Promise.race([follow(access, { type, after, signal, listener: this }), quitting]);
     } finally {
       this.#ending.abort();
       await this.#forwarder.close();
@@ -80,7 +84,13 @@ export class Run implements FeedListener {
   async event(event: ListenedEvent): Promise<void> {
     this.#last = this.#forwarder.prepare(event);
     if (this.#options.print_json) this.#display.body(this.#last.body);
-    await this.#forward(this.#last, { is_again: false });
+    let outcome = await this.#forward(this.#last, { is_again: false });
+    for (let tries = 1; this.#options.state !== null && outcome.again; tries++) {
+      await delayMs(backoffAfter(tries, AWAY), this.#ending.signal);
+      // The next run begins with it.
+      if (this.#ending.signal.aborted) return;
+      outcome = await this.#forward(this.#last, { is_again: true });
+    }
     this.#position = `at event ${event.sequence}`;
     this.#showStatus();
   }
@@ -100,7 +110,13 @@ export class Run implements FeedListener {
     );
   }
 
-  async #forward(forwarding: Forwarding, { is_again }: { is_again: boolean }): Promise<void> {
+  /** Resolves once the position lies on disk. */
+  async moved(cursor: string): Promise<void> {
+    const { state } = this.#options;
+    if (state !== null) await writeDurably(state, `${cursor}\n`).catch(unusable(state));
+  }
+
+  async #forward(forwarding: Forwarding, { is_again }: { is_again: boolean }): Promise<Forwarded> {
     const { type, id: event_id, sequence } = forwarding.event;
     const row: EventRow = { at: new Date(), type, event_id, sequence, is_again, outcome: null };
     const outcome = await this.#forwarder.send(forwarding, () => {
@@ -110,11 +126,12 @@ export class Run implements FeedListener {
     // Cut off by whoever quit: nobody knows what would have come of it.
     const is_cut_off = this.#ending.signal.aborted && !outcome.ok;
     row.outcome = is_cut_off ? { ...outcome, says: 'not waited for' } : outcome;
-    if (is_cut_off) return;
+    if (is_cut_off) return outcome;
     if (outcome.ok) this.#forwarded += 1;
     else this.#failed += 1;
     this.#display.show(row);
     this.#showStatus();
+    return outcome;
   }
 
   #showStatus(): void {
@@ -125,4 +142,11 @@ export class Run implements FeedListener {
       problem: this.#problem,
     });
   }
+}
+
+/** Throws UserError for a file that cannot be read or written. */
+function unusable(file: string): (error: NodeJS.ErrnoException) => never {
+  return ({ code = 'UNKNOWN' }) => {
+    throw new UserError(`--state: ${file} can not be used (${code}).`);
+  };
 }

@@ -11,6 +11,7 @@ async function heard(answers: Answer[]) {
   const asked: string[] = [];
   const told: string[] = [];
   const waits_ms: number[] = [];
+  const moved: string[] = [];
   const access = {
     async events({ after }: { after: string }) {
       asked.push(after);
@@ -27,12 +28,13 @@ async function heard(answers: Answer[]) {
       told.push(`away ${again_ms} ${why}`);
     },
     lost: () => told.push('lost'),
+    moved: async (cursor) => void moved.push(cursor),
   };
   const pause = async (ms: number) => {
     waits_ms.push(ms);
   };
   await follow(access, { type: null, signal: ending.signal, listener, pause });
-  return { asked, told, waits_ms };
+  return { asked, told, waits_ms, moved };
 }
 
 const page = (cursor: string, ...ids: string[]): Answer => ({

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
 import { partitionOfId } from '../../../src/domain/ids.js';
@@ -8,6 +10,7 @@ import { TestAccount } from '../../fixtures/account.js';
 import { Listening, LocalProgram, listenEnv } from '../../fixtures/listening.js';
 import { ownRedisOf } from '../../fixtures/redis_content.js';
 import { TestSpool } from '../../fixtures/spool.js';
+import { tempFolder } from '../../fixtures/temp_folder.js';
 import { until } from '../../fixtures/until.js';
 
 t.jobs = 3; // they mostly wait
@@ -144,6 +147,64 @@ t.test('E-011 a token from the environment, one type, and a secret of the own', 
   t.match(await ends({ SPOOL_TOKEN: `${value}x` }), /^1 The server does not accept the token in SPOOL_TOKEN/);
   t.match(await ends({}, ['--server', 'http://localhost:1']), /^1 Nothing to listen to.*Is --server right/);
   t.match(await ends({ SPOOL_TOKEN: '' }), /^2 There is no terminal to ask on/);
+});
+
+t.test('K-449 with --state it goes on where it ended, and tries an event until it is taken or refused', async (t) => {
+  const spool = await TestSpool.start();
+  const program = await new LocalProgram().open();
+  const state = join(tempFolder(t), 'position');
+  const ann = await TestAccount.open(spool, EMAIL);
+  const { value } = await ann.ask<{ value: string }>('POST', '/me/tokens', {
+    ...{ name: 'listen', permissions: ['turns:read'], expires_at: null },
+  });
+  const env = { ...listenEnv(spool), SPOOL_TOKEN: value };
+  const listen = () => {
+    const listening = new Listening(['--forward', program.url, '--state', state], env);
+    t.teardown(() => listening.signal('SIGKILL'));
+    return listening;
+  };
+  t.teardown(async () => {
+    await program.away();
+    await spool.end();
+  });
+  const came = () => program.got.map(({ body }) => JSON.parse(body).id as string);
+  const first = listen();
+  await first.says(/forwarding all events to/);
+  await until('a position', () => existsSync(state));
+  const before = (await feedOf(ann)).length;
+  const happened = async () => (await feedOf(ann)).slice(before).map(({ id }) => id);
+  await program.away();
+  await rename(ann, ['a', 'b']);
+  await first.says(/failed connection refused/);
+  await program.open();
+  await until('both', () => came().length === 2);
+  t.same(came(), await happened(), 'in their order, once the program is there');
+  await rename(ann, ['c']);
+  await until('the third', () => came().length === 3);
+  first.signal('SIGTERM');
+  t.equal(await first.exited, 0);
+
+  await rename(ann, ['d']);
+  program.status = 503;
+  const second = listen();
+  await second.says(/failed 503/);
+  second.signal('SIGTERM');
+  t.equal(await second.exited, 0);
+  program.status = 400;
+  const third = listen();
+  await third.says(/failed 400/);
+  program.status = 204;
+  await rename(ann, ['e']);
+  await third.says(/forwarded 204/);
+  const all = await happened();
+  t.same([...new Set(came())], all, 'none is left out, also of those that happened meanwhile');
+  t.equal(came().at(-1), all.at(-1), 'what was refused is not sent again');
+  third.signal('SIGTERM');
+  t.equal(await third.exited, 0);
+
+  const broken = new Listening(['--forward', program.url, '--state', join(state, 'x')], env);
+  t.equal(await broken.exited, 1);
+  t.match(broken.out, /--state: \S+ can not be used \(ENOTDIR\)\./);
 });
 
 const has_script = spawnSync('script', ['--version']).status === 0;
