@@ -12,6 +12,7 @@ export const GUIDES = [
   { name: 'omi', title: 'omi', about: 'Recordings of what omi’s app sends' },
   { name: 'watching', title: 'Watching a folder', about: 'Recordings of files that appear in a folder' },
   { name: 'notes', title: 'Notes', about: 'Recordings as Markdown, for Obsidian and others' },
+  { name: 'flows', title: 'Flows', about: 'n8n and Home Assistant act on what was heard' },
   { name: 'insights', title: 'Insights guide', about: 'Conversations, memories and suggestions' },
   { name: 'search', title: 'Search guide', about: 'Finding words, and recall for assistants' },
   { name: 'assistants', title: 'Assistant guide', about: 'Connecting an assistant over MCP' },
