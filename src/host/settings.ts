@@ -17,6 +17,8 @@ export type Settings = Readonly<
     transcribe_window_s: number;
     keys_dir: string;
     first_party_clients: string;
+    /** The folder of the model for English beside the one in use. The start adds it by what is installed. */
+    transcribe_english_dir?: string | null;
   }
 >;
 

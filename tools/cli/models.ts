@@ -109,7 +109,7 @@ const install: CommandRow = {
       lines: [
         `${name} is installed (${size}).`,
         ...manifest.sources.map(({ from, sha256 }) => `sha256 ${sha256} ${from}`),
-        ...changes(settings, name, before),
+        ...(await changes(settings, name, before)),
       ],
     };
   },
@@ -132,7 +132,7 @@ const use: CommandRow = {
     }
     const before = await chosenModel(data_dir).catch(() => null);
     await chooseModel(data_dir, name === BUILT_IN ? null : name);
-    return { json: { in_use: name }, lines: changes(settings, name, before) };
+    return { json: { in_use: name }, lines: await changes(settings, name, before) };
   },
 };
 
@@ -193,16 +193,18 @@ function progress(): (what: string, bytes: number, bytes_total: number | null) =
 }
 
 /** Says what a model changes that is now the one in use. */
-function changes(settings: Settings, name: string, before: string | null): Told['lines'] {
+async function changes(settings: Settings, name: string, before: string | null): Promise<Told['lines']> {
   if (name === SPEAKERS) return [`The built-in engine tells speakers apart. ${RESTART}`, ...overruled(settings)];
   const known = catalogueModel(name)?.languages_text ?? (name === BUILT_IN ? 'English' : null);
   const hears = known === null ? '' : `, which knows ${known}`;
   const was = before ?? BUILT_IN;
+  const { transcribe_english_dir } = await chosenFolders(settings);
   return [
     `New audio is transcribed by ${name}${hears}${was === name ? '' : `, instead of ${was}`}. ${RESTART}`,
     ...(was === name
       ? []
       : [`\`spool models use ${was}\` takes it back. Transcripts that there are stay as they are.`]),
+    ...(transcribe_english_dir === null ? [] : [`Audio whose language is set to English stays with ${BUILT_IN}.`]),
     ...overruled(settings),
   ];
 }

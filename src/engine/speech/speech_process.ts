@@ -28,11 +28,18 @@ type SpeechAnswer =
   | { kind: 'told'; spans: SpeakerSpan[] | null };
 export type ProcessAnswer = SpeechAnswer | CommonAnswer;
 
-/** `model_folder`: null for a process that only decodes. `speakers_folder`: of models of voices beside that one. */
-type SpeechProcessOptions = ProcessBounds & { model_folder: string | null; speakers_folder?: string | null };
+/**
+ * `model_folder`: null for a process that only decodes. `speakers_folder`: of models of voices beside that one.
+ * `english_folder`: of the model that recognizes English; null where `model_folder` does.
+ */
+type SpeechProcessOptions = ProcessBounds & {
+  model_folder: string | null;
+  speakers_folder?: string | null;
+  english_folder?: string | null;
+};
 
 /** The first argument of the process, as JSON. */
-export type ModelFolders = [model: string | null, speakers: string | null];
+export type ModelFolders = [model: string | null, speakers: string | null, english: string | null];
 
 /** `owner`: the account whose audio it is. */
 export type CallOptions = Pick<ProcessCallOptions, 'owner' | 'signal'>;
@@ -44,8 +51,8 @@ export const SPEECH_PROGRAM = fileURLToPath(new URL('./speech_process_main.js', 
 export class SpeechProcess {
   readonly #process: FramedProcess<ProcessRequest, SpeechAnswer>;
 
-  constructor({ model_folder, speakers_folder = null, ...bounds }: SpeechProcessOptions) {
-    const folder = JSON.stringify([model_folder, speakers_folder] satisfies ModelFolders);
+  constructor({ model_folder, speakers_folder = null, english_folder = null, ...bounds }: SpeechProcessOptions) {
+    const folder = JSON.stringify([model_folder, speakers_folder, english_folder] satisfies ModelFolders);
     this.#process = new FramedProcess({ ...bounds, name: 'speech', program: SPEECH_PROGRAM, folder });
   }
 

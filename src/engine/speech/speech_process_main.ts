@@ -1,3 +1,4 @@
+import { codeOf } from '../../domain/language/text_table.js';
 import { audioLength, monoPieces, NotDecoded } from '../audio/decode_audio.js';
 import { writeFrame } from '../process/frames.js';
 import { serveRequests } from '../process/served_requests.js';
@@ -13,8 +14,8 @@ import { SPEECH_RATE } from './utterances.js';
  */
 
 const PIECE_SAMPLES = 256 * 1024;
-const [, , folders = '[null,null]', priority = '0'] = process.argv;
-const [model_folder, speakers_folder] = JSON.parse(folders) as ModelFolders;
+const [, , folders = '[null,null,null]', priority = '0'] = process.argv;
+const [model_folder, speakers_folder, english_folder] = JSON.parse(folders) as ModelFolders;
 
 /** Throws with a reason for operators. */
 async function loadSherpa(): Promise<typeof import('sherpa-onnx-node')> {
@@ -27,12 +28,18 @@ async function loadSherpa(): Promise<typeof import('sherpa-onnx-node')> {
   }
 }
 
-/** Opened by the first request that needs it. */
+/** Each model is opened by the first request that needs it. */
 class Recognizing {
   #recognizer: SpeechRecognizer | null = null;
+  #english: SpeechRecognizer | null = null;
 
-  async open(): Promise<SpeechRecognizer> {
-    this.#recognizer ??= await openRecognizer();
+  async open(language: string | null): Promise<SpeechRecognizer> {
+    if (english_folder !== null && language !== null && codeOf(language) === 'en') {
+      // The folder of the other model may hold those that tell speakers apart.
+      this.#english ??= await openRecognizer(english_folder, speakers_folder ?? model_folder);
+      return this.#english;
+    }
+    this.#recognizer ??= await openRecognizer(model_folder ?? '', speakers_folder);
     return this.#recognizer;
   }
 }
@@ -53,9 +60,9 @@ async function openTeller(): Promise<SpeakerTeller> {
   return new SpeakerTeller(await loadSherpa(), models);
 }
 
-async function openRecognizer(): Promise<SpeechRecognizer> {
-  const model = speechModelOf(model_folder ?? '', speakers_folder);
-  if (model === null) throw new Error(`${model_folder} holds no known speech model`);
+async function openRecognizer(folder: string, voices_folder: string | null): Promise<SpeechRecognizer> {
+  const model = speechModelOf(folder, voices_folder);
+  if (model === null) throw new Error(`${folder} holds no known speech model`);
   return new SpeechRecognizer(await loadSherpa(), model, VOICE_MODEL);
 }
 
@@ -71,7 +78,7 @@ async function answer(
     case 'recognize': {
       const { length_s_max, ...options } = request;
       const samples = await samplesOf(audio, length_s_max);
-      const recognizer = await recognizing.open();
+      const recognizer = await recognizing.open(options.language);
       return { kind: 'recognized', ...recognizer.recognize(samples, options) };
     }
     case 'tell': {

@@ -1,4 +1,5 @@
 import type { OfflineRecognizer, OfflineRecognizerConfig, Vad } from 'sherpa-onnx-node';
+import { codeOf } from '../../domain/language/text_table.js';
 import type { SpeechBefore } from '../../domain/speech_before.js';
 import { disagreementMax, disagreementOf } from './agreement.js';
 import { diarizationConfig } from './diarization.js';
@@ -103,7 +104,7 @@ function onlyLanguage({ languages }: SpeechModel): string | null {
 }
 
 function configOf({ config, language_in }: SpeechModel, tag: string | null): OfflineRecognizerConfig {
-  const [language = ''] = tag?.split('-', 1) ?? [];
+  const language = tag === null ? '' : codeOf(tag);
   const member = language_in === null ? {} : { [language_in]: { ...(config[language_in] as object), language } };
   return {
     featConfig: { sampleRate: SPEECH_RATE, featureDim: 80 },

@@ -1,3 +1,4 @@
+import { codeOf } from '../../../domain/language/text_table.js';
 import { NoPlace } from '../../../engine/pools/shared_pool.js';
 import { ProcessFailed } from '../../../engine/process/framed_process.js';
 import type { SpeechModel } from '../../../engine/speech/speech_model.js';
@@ -45,9 +46,9 @@ export class BuiltInEngine implements Engine {
     { file, account_id, language, diarize, goes_on, speech_before }: TranscriptionRequest,
     signal: AbortSignal,
   ): Promise<Transcription> {
-    const [spoken = null] = language?.toLowerCase().split('-', 1) ?? [];
+    const spoken = language === null ? null : codeOf(language);
     if (spoken !== null && this.#languages !== null && !this.#languages.includes(spoken))
-      throw new EngineFailed('LANGUAGE_UNKNOWN', `The model ${this.name} does not know the language ${spoken}.`);
+      throw new EngineFailed('LANGUAGE_UNKNOWN', `No model here (${this.name}) knows the language ${spoken}.`);
     const length_s_max = lengthOf(file) / 1_000 + LONGER_S;
     const options = { length_s_max, language, diarize, goes_on, preview: this.#preview, speech_before };
     const call = { owner: account_id, signal };

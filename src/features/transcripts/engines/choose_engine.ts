@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { ProcessFailed } from '../../../engine/process/framed_process.js';
@@ -20,10 +21,17 @@ export type TranscriberSettings = {
   transcribe_built_in: boolean;
   transcribe_model_dir: string | null;
   transcribe_speakers_dir: string | null;
+  transcribe_english_dir?: string | null;
   transcribe_nice: number;
 };
 
-type ModelFolders = Pick<TranscriberSettings, 'transcribe_model_dir' | 'transcribe_speakers_dir'>;
+type ModelFolders = Pick<
+  TranscriberSettings,
+  'transcribe_model_dir' | 'transcribe_speakers_dir' | 'transcribe_english_dir'
+>;
+
+/** Folders of models; null for none. `english_folder`: of the one that English goes to, beside the other. */
+type SpeechFolders = { model_folder: string | null; speakers_folder: string | null; english_folder: string | null };
 
 /** Who makes text of audio, and which other host the audio goes to. */
 export type Transcriber = { by: 'server' | 'program' | 'built_in' | 'workers' | 'nobody'; host: string | null };
@@ -141,25 +149,22 @@ export function openSpeechProcess(settings: TranscriberSettings): SpeechProcess 
 }
 
 /** The folders of the models that the built-in engine uses. */
-export function builtInFolders(settings: ModelFolders): { model_folder: string; speakers_folder: string | null } {
-  return { model_folder: modelFolder(settings), speakers_folder: settings.transcribe_speakers_dir };
+export function builtInFolders(settings: ModelFolders): SpeechFolders & { model_folder: string } {
+  return {
+    model_folder: modelFolder(settings),
+    speakers_folder: settings.transcribe_speakers_dir,
+    english_folder: settings.transcribe_english_dir ?? null,
+  };
 }
 
-/** The same for any model. Its memory may grow with the files of the model. */
-export function speechProcessFor({
-  model_folder,
-  speakers_folder,
-  priority,
-}: {
-  model_folder: string | null;
-  speakers_folder: string | null;
-  priority: number;
-}): SpeechProcess {
+/** The same for any models. Its memory may grow with their files. */
+export function speechProcessFor({ priority, ...folders }: SpeechFolders & { priority: number }): SpeechProcess {
   const { speech_idle_ms: idle_ms, engine_ms_max: silence_ms_max, speech_bytes_max } = LIMITS;
-  const model = model_folder === null ? null : speechModelOf(model_folder, speakers_folder);
-  const grown = model === null ? 0 : modelBytes(model) * MEMORY_FACTOR + speech_bytes_max / 2;
-  const memory_bytes_max = Math.max(speech_bytes_max, grown);
-  return new SpeechProcess({ model_folder, speakers_folder, idle_ms, silence_ms_max, memory_bytes_max, priority });
+  const { model_folder, speakers_folder, english_folder } = folders;
+  const models = [model_folder, english_folder].map((one) => one && speechModelOf(one, speakers_folder));
+  const bytes = models.reduce((sum, model) => sum + (model ? modelBytes(model) : 0), 0);
+  const memory_bytes_max = Math.max(speech_bytes_max, bytes * MEMORY_FACTOR + speech_bytes_max / 2);
+  return new SpeechProcess({ ...folders, idle_ms, silence_ms_max, memory_bytes_max, priority });
 }
 
 /** The processes that only decode audio. */
@@ -174,8 +179,13 @@ function modelFolder({ transcribe_model_dir }: Pick<TranscriberSettings, 'transc
   return transcribe_model_dir ?? BUILT_IN_MODEL;
 }
 
-function builtInModel(settings: ModelFolders): SpeechModel | null {
-  return speechModelOf(modelFolder(settings), settings.transcribe_speakers_dir);
+/** The model in use, with the languages of the one that English goes to, and its name. */
+function builtInModel(settings: ModelFolders): Pick<SpeechModel, 'name' | 'languages' | 'speakers'> | null {
+  const model = speechModelOf(modelFolder(settings), settings.transcribe_speakers_dir);
+  const { english_folder } = builtInFolders(settings);
+  if (model === null || english_folder === null) return model;
+  const languages = model.languages === null ? null : [...new Set(['en', ...model.languages])];
+  return { ...model, languages, name: `${model.name}, English by ${basename(english_folder)}` };
 }
 
 /** Why the built-in engine cannot run here, to go on behind "none: "; null where it can, or is not wanted. */

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { BUILT_IN_MODEL, speechModelOf } from '../../../engine/speech/speech_model.js';
 import { BUILT_IN, SPEAKERS } from './model_catalogue.js';
 
 /** Speech models that an operator installed: `DATA_DIR/models/NAME`. `DATA_DIR/model.json` names the one in use. */
@@ -100,7 +101,11 @@ export async function modelProblem(data_dir: string, name: string): Promise<stri
   return null;
 }
 
-type ModelFolders = { transcribe_model_dir: string | null; transcribe_speakers_dir: string | null };
+type ModelFolders = {
+  transcribe_model_dir: string | null;
+  transcribe_speakers_dir: string | null;
+  transcribe_english_dir: string | null;
+};
 
 /**
  * The folders of the models in use, where settings name none. `problem`: why the one that is chosen is not used, to go on
@@ -110,9 +115,11 @@ export async function chosenFolders({
   data_dir,
   transcribe_model_dir,
   transcribe_speakers_dir,
-}: ModelFolders & { data_dir: string }): Promise<ModelFolders & { problem: string | null }> {
+}: Omit<ModelFolders, 'transcribe_english_dir'> & { data_dir: string }): Promise<
+  ModelFolders & { problem: string | null }
+> {
   const folderOf = (name: string) => join(modelsFolder(data_dir), name);
-  const given = { transcribe_model_dir, transcribe_speakers_dir };
+  const given = { transcribe_model_dir, transcribe_speakers_dir, transcribe_english_dir: null };
   try {
     const name = transcribe_model_dir === null ? await chosenModel(data_dir) : null;
     const has_speakers = transcribe_speakers_dir === null && (await installedModel(data_dir, SPEAKERS)) !== null;
@@ -124,12 +131,20 @@ export async function chosenFolders({
     return {
       transcribe_model_dir: name === null ? transcribe_model_dir : folderOf(name),
       transcribe_speakers_dir: has_speakers ? folderOf(SPEAKERS) : transcribe_speakers_dir,
+      transcribe_english_dir: name === null ? null : englishBeside(folderOf(name)),
       problem: null,
     };
   } catch (error) {
     if (!(error instanceof ModelRefused)) throw error;
     return { ...given, problem: `${error.message}; \`spool models use NAME\` writes it anew` };
   }
+}
+
+/** The folder of the model that comes with Spool, where English goes to it rather than to the one in a folder; null elsewhere. */
+function englishBeside(folder: string): string | null {
+  const languages = speechModelOf(folder)?.languages ?? [];
+  const is_english = languages.length === 1 && languages[0] === 'en';
+  return is_english || speechModelOf(BUILT_IN_MODEL) === null ? null : BUILT_IN_MODEL;
 }
 
 /** Removes an installed model. Throws ModelRefused where it is in use or not there. */

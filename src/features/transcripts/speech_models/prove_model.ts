@@ -14,7 +14,7 @@ type Proved = { model_folder: string; speakers_folder: string | null };
  * bytes, where the system says it. Throws ModelRefused.
  */
 export async function proveModel({ model_folder, speakers_folder }: Proved): Promise<number | null> {
-  const speech = speechProcessFor({ model_folder, speakers_folder, priority: 0 });
+  const speech = speechProcessFor({ model_folder, speakers_folder, english_folder: null, priority: 0 });
   const format = { fmt: pcm16Format({ channels: 1, frames_per_second: RATE }) };
   const silence = writeWav(format, Buffer.alloc(SILENCE_S * RATE * 2));
   const options = { language: null, preview: false, diarize: false, goes_on: false, speech_before: NO_SPEECH_BEFORE };

@@ -140,7 +140,7 @@ t.test('K-434 the model in use is the one that was chosen, and a setting goes be
   const data_dir = tempFolder(t);
   await installModel(wishes(data_dir, packedModel(t)));
   const folders = (env = {}) => chosenFolders(readSettings({ DATA_DIR: data_dir, ...env }));
-  t.match(await folders(), { transcribe_model_dir: null, problem: null });
+  t.match(await folders(), { transcribe_model_dir: null, transcribe_english_dir: null, problem: null });
   await chooseModel(data_dir, 'whisper-small');
   const folder = join(data_dir, 'models', 'whisper-small');
   t.match(await folders(), { transcribe_model_dir: folder, problem: null });
