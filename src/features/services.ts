@@ -53,5 +53,7 @@ export type FeatureServices = AccessDeps & {
   decoded: DecodedAudio;
   /** Recognizes speech. */
   speech: SpeechProcess;
+  /** Listens to whole recordings, to tell speakers apart. */
+  voices: SpeechProcess;
   store: Store;
 };

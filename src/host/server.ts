@@ -105,9 +105,9 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const decoders = openDecoders(settings);
   shutdown.add(() => decoders.close());
   const joined_files = new JoinedFiles();
-  const voices = openSpeechProcess(settings);
+  const voices = openSpeechProcess(settings, 'voices');
   shutdown.add(() => voices.close());
-  metrics.pools.add(speech.pool).add(decoders.short).add(decoders.long).add(joined_files.pool);
+  metrics.pools.add(speech.pool).add(voices.pool).add(decoders.short).add(decoders.long).add(joined_files.pool);
   metrics.pools.add(joined_files.waveforms);
   const decoded = new DecodedAudio({ decoders, blobs, folder: settings.data_dir });
   shutdown.add(() => decoded.close());
@@ -184,6 +184,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     actors,
     blobs,
     speech,
+    voices,
     decoders,
     decoded,
     mail,

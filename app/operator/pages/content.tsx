@@ -26,7 +26,8 @@ export function Content() {
   );
 }
 
-function Transcription({ transcriber, speech_memory_bytes, in_hand, waiting, last_hour }: ContentAnswer) {
+function Transcription(content: ContentAnswer) {
+  const { transcriber, in_hand, waiting, last_hour } = content;
   const { windows, turns, lag_s } = last_hour;
   const more = waiting.beyond ? ' or more' : '';
   return (
@@ -38,7 +39,7 @@ function Transcription({ transcriber, speech_memory_bytes, in_hand, waiting, las
       <Facts
         rows={[
           ['Transcribed by', TRANSCRIBED_BY[transcriber.by]],
-          ...(transcriber.by === 'built_in' ? modelRows(transcriber, speech_memory_bytes) : []),
+          ...(transcriber.by === 'built_in' ? modelRows(content) : []),
           ['Audio goes to', goesTo(transcriber.hosts)],
           ['Streams with a window due', `${digits(waiting.due)}${more}`],
           ['Oldest overdue by', waiting.oldest_due_s === null ? '–' : span(waiting.oldest_due_s)],
@@ -57,14 +58,16 @@ function Transcription({ transcriber, speech_memory_bytes, in_hand, waiting, las
 }
 
 /** The model of the built-in engine, and what it costs. */
-function modelRows(
-  { model, languages }: ContentAnswer['transcriber'],
-  memory_bytes: ContentAnswer['speech_memory_bytes'],
-): [string, string][] {
+function modelRows({ transcriber, speech_memory_bytes, voices_memory_bytes }: ContentAnswer): [string, string][] {
+  const { model, languages, tells_speakers } = transcriber;
+  const memoryText = (memory_bytes: number | null) => (memory_bytes === null ? 'not running now' : bytes(memory_bytes));
   return [
     ['Model', model ?? 'none'],
     ['Languages', languages === null ? 'many' : languagesText(languages)],
-    ['Memory of its process', memory_bytes === null ? 'not running now' : bytes(memory_bytes)],
+    ['Memory of its process', memoryText(speech_memory_bytes)],
+    ...(tells_speakers
+      ? [['Memory of the process for speakers', memoryText(voices_memory_bytes)] as [string, string]]
+      : []),
   ];
 }
 

@@ -4617,6 +4617,8 @@ export type OperatorApi = {
       };
       /** Memory of the process of the built-in engine, beside this one; null while it does not run. */
       speech_memory_bytes: number | null;
+      /** Memory of the process that tells speakers apart by their number; null while it does not run. */
+      voices_memory_bytes: number | null;
       /** Windows that this process has handed out and that are not done. */
       in_hand: number;
       /** What all processes have to do. */

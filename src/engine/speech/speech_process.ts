@@ -30,9 +30,10 @@ export type ProcessAnswer = SpeechAnswer | CommonAnswer;
 
 /**
  * `model_folder`: null for a process that only decodes. `speakers_folder`: of models of voices beside that one.
- * `english_folder`: of the model that recognizes English; null where `model_folder` does.
+ * `english_folder`: of the model that recognizes English; null where `model_folder` does. `name`: in messages and metrics.
  */
 type SpeechProcessOptions = ProcessBounds & {
+  name?: string;
   model_folder: string | null;
   speakers_folder?: string | null;
   english_folder?: string | null;
@@ -51,9 +52,15 @@ export const SPEECH_PROGRAM = fileURLToPath(new URL('./speech_process_main.js', 
 export class SpeechProcess {
   readonly #process: FramedProcess<ProcessRequest, SpeechAnswer>;
 
-  constructor({ model_folder, speakers_folder = null, english_folder = null, ...bounds }: SpeechProcessOptions) {
+  constructor({
+    name = 'speech',
+    model_folder,
+    speakers_folder = null,
+    english_folder = null,
+    ...bounds
+  }: SpeechProcessOptions) {
     const folder = JSON.stringify([model_folder, speakers_folder, english_folder] satisfies ModelFolders);
-    this.#process = new FramedProcess({ ...bounds, name: 'speech', program: SPEECH_PROGRAM, folder });
+    this.#process = new FramedProcess({ ...bounds, name, program: SPEECH_PROGRAM, folder });
   }
 
   get pool(): SharedPool {

@@ -104,13 +104,13 @@ export function openFileTranscriptions(
   { settings, shutdown }: Start,
   { decoders, clock, metrics }: { decoders: AudioDecoders; clock: Clock; metrics: Metrics },
 ): FileTranscriptions {
-  const speech = openSpeechProcess(settings);
+  const speech = openSpeechProcess(settings, 'file_speech');
   const { engine, diarizes } = waitingEngine(settings, { speech, now: clock.now });
   shutdown.add(async () => {
     await engine?.close();
     await speech.close();
   });
   const transcriptions = new FileTranscriptions({ engine, diarizes, decoders, folder: settings.data_dir });
-  metrics.pools.add(transcriptions.pool);
+  metrics.pools.add(transcriptions.pool).add(speech.pool);
   return transcriptions;
 }

@@ -97,6 +97,9 @@ export const contentShape = z.strictObject({
   speech_memory_bytes: count
     .nullable()
     .describe('Memory of the process of the built-in engine, beside this one; null while it does not run.'),
+  voices_memory_bytes: count
+    .nullable()
+    .describe('Memory of the process that tells speakers apart by their number; null while it does not run.'),
   in_hand: count.describe('Windows that this process has handed out and that are not done.'),
   waiting: z
     .strictObject({
@@ -138,20 +141,21 @@ export const contentShape = z.strictObject({
 });
 
 export async function readContentForStaff(
-  services: Pick<FeatureServices, 'clock' | 'metrics' | 'speech' | 'store'> & {
+  services: Pick<FeatureServices, 'clock' | 'metrics' | 'speech' | 'store' | 'voices'> & {
     insights: InsightServices;
     retention: RetentionSweep;
     transcriber: TranscriberShown;
     transcription: TranscriptionJobs;
   },
 ): Promise<z.infer<typeof contentShape>> {
-  const { clock, insights, metrics, retention, speech, store, transcriber, transcription } = services;
+  const { clock, insights, metrics, retention, speech, store, transcriber, transcription, voices } = services;
   const now_ms = clock.now();
-  const [waiting, conversations, removed, speech_memory_bytes] = await Promise.all([
+  const [waiting, conversations, removed, speech_memory_bytes, voices_memory_bytes] = await Promise.all([
     dueCounts(store, TRANSCRIBING_INDEX, now_ms),
     dueCounts(store, INSIGHTS_INDEX, now_ms),
     metrics.retention_removed.get(),
     speech.memory(),
+    voices.memory(),
   ]);
   const { activity, in_flight } = transcription;
   const { lag_ms, ...last_hour } = recentTranscription(activity);
@@ -161,6 +165,7 @@ export async function readContentForStaff(
     now: momentOf(now_ms),
     transcriber,
     speech_memory_bytes,
+    voices_memory_bytes,
     in_hand: in_flight,
     waiting: waitingView(waiting, now_ms),
     failing: failingView(activity.failing),

@@ -140,12 +140,12 @@ export function transcriptionHosts(settings: TranscriberSettings, further: Engin
   return [...new Set([...(host === null ? [] : [host]), ...named.map((url) => new URL(url).host)])].sort();
 }
 
-/** The process that recognizes speech for the built-in engine. */
-export function openSpeechProcess(settings: TranscriberSettings): SpeechProcess {
+/** A process that recognizes speech for the built-in engine. `name`: in messages and metrics. */
+export function openSpeechProcess(settings: TranscriberSettings, name = 'speech'): SpeechProcess {
   const { transcribe_nice: priority } = settings;
   const folders = builtInFolders(settings);
   const is_built_in = transcriberOf(settings).by === 'built_in';
-  return speechProcessFor({ ...folders, ...(!is_built_in && { model_folder: null }), priority });
+  return speechProcessFor({ ...folders, ...(!is_built_in && { model_folder: null }), priority, name });
 }
 
 /** The folders of the models that the built-in engine uses. */
@@ -158,13 +158,17 @@ export function builtInFolders(settings: ModelFolders): SpeechFolders & { model_
 }
 
 /** The same for any models. Its memory may grow with their files. */
-export function speechProcessFor({ priority, ...folders }: SpeechFolders & { priority: number }): SpeechProcess {
+export function speechProcessFor({
+  priority,
+  name = 'speech',
+  ...folders
+}: SpeechFolders & { priority: number; name?: string }): SpeechProcess {
   const { speech_idle_ms: idle_ms, engine_ms_max: silence_ms_max, speech_bytes_max } = LIMITS;
   const { model_folder, speakers_folder, english_folder } = folders;
   const models = [model_folder, english_folder].map((one) => one && speechModelOf(one, speakers_folder));
   const bytes = models.reduce((sum, model) => sum + (model ? modelBytes(model) : 0), 0);
   const memory_bytes_max = Math.max(speech_bytes_max, bytes * MEMORY_FACTOR + speech_bytes_max / 2);
-  return new SpeechProcess({ ...folders, idle_ms, silence_ms_max, memory_bytes_max, priority });
+  return new SpeechProcess({ name, ...folders, idle_ms, silence_ms_max, memory_bytes_max, priority });
 }
 
 /** The processes that only decode audio. */

@@ -65,7 +65,15 @@ t.test('K-437 operators see the model, its languages, and its memory while it ru
   t.match(await spool.operator.call('GET /ops/content'), {
     transcriber: { model: 'moonshine-base-es', languages: ['es'] },
     speech_memory_bytes: null,
+    voices_memory_bytes: null,
   });
+});
+
+t.test('K-472 metrics count who waits for each process that hears', async (t) => {
+  const { spool } = await spanishSpool(t);
+  const metrics = (await spool.operator.send('GET', '/metrics')).body.toString();
+  for (const pool of ['speech', 'voices', 'file_speech'])
+    for (const count of ['taken', 'waiting']) t.match(metrics, `spool_pool_${count}{pool="${pool}"} 0`);
 });
 
 t.test('K-438 a recording in a language that the model does not know says so, and which it knows', async (t) => {
