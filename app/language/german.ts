@@ -343,6 +343,21 @@ export const GERMAN = {
   'It decides when a day begins and ends, for what is due and what was said.':
     'Sie bestimmt, wann ein Tag beginnt und endet, für Fälliges und Gesagtes.',
   'This browser is in {zone}.': 'Dieser Browser ist in {zone}.',
+  'Spoken language': 'Gesprochene Sprache',
+  'What is mostly spoken in your recordings. They are transcribed by a model that knows it, where there is one.':
+    'Was in Ihren Aufnahmen meistens gesprochen wird. Sie werden von einem Modell transkribiert, das die Sprache kennt, wo es eines gibt.',
+  'Any, or several': 'Beliebig oder mehrere',
+  'Names and words': 'Namen und Wörter',
+  'Engines that write down or summarize what you say are told how you spell them. Spool’s built-in engines don’t use them.':
+    'Wer Gesagtes für Sie aufschreibt oder zusammenfasst, erfährt, wie Sie sie schreiben. Was in Spool eingebaut ist, nutzt sie nicht.',
+  'The word could not be removed.': 'Das Wort konnte nicht entfernt werden.',
+  '“{word}” is removed.': '„{word}“ ist entfernt.',
+  'Remove {word}': '{word} entfernen',
+  'There are {n} words. Remove one to add another.':
+    'Es sind {n} Wörter. Entfernen Sie eines, um ein anderes hinzuzufügen.',
+  'Add a name or word': 'Name oder Wort hinzufügen',
+  '{count} of {n} words. A word has up to {chars} characters.':
+    '{count} von {n} Wörtern. Ein Wort hat bis zu {chars} Zeichen.',
   Connections: 'Verbindungen',
   'Apps that can act for you, and where you are signed in.':
     'Apps, die für Sie handeln können, und wo Sie angemeldet sind.',

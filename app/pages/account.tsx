@@ -17,20 +17,25 @@ import { AppearanceSetting } from './account/appearance_setting.js';
 import { DeleteAccount } from './account/delete_account.js';
 import { DueMailSetting } from './account/due_mail_setting.js';
 import { MeaningSetting } from './account/meaning_setting.js';
+import { SpokenLanguageSetting } from './account/spoken_language_setting.js';
 import { TimeZoneSetting } from './account/time_zone_setting.js';
+import { VocabularySetting } from './account/vocabulary_setting.js';
 
 const NAME_CHARS_MAX = 80;
 
-/** The account itself: its name, its time zone, its looks, how recall finds, and its end. */
+/** The account itself: its name, its time zone, its looks, how recall finds, what is spoken, and its end. */
 export function AccountPage() {
   useEvents(['account.updated'], () => void loadAccount());
+  const has_profile = may('profile:read') && may('profile:write');
   return (
     <Page title={say('Settings')}>
       <SettingsTabs />
       <Name />
-      {may('profile:read') && may('profile:write') && <TimeZoneSetting />}
+      {has_profile && <TimeZoneSetting />}
       <AppearanceSetting />
       <MeaningSetting />
+      {has_profile && <SpokenLanguageSetting />}
+      {has_profile && <VocabularySetting />}
       <DueMailSetting />
       <SignOut />
       <DeleteAccount />

@@ -299,6 +299,23 @@ await walk('D-015 an account is renamed, exported, and after a new code deleted'
   await until('the zone is saved', async () => (await own.call('GET /profile')).time_zone === 'Asia/Tokyo');
   await page.getByLabel('Find what means the same in other words').uncheck();
   await until('the switch is saved', async () => !(await own.call('GET /recall/settings')).by_meaning);
+  await page.getByRole('combobox', { name: 'Spoken language' }).selectOption('German');
+  await page.locator('form', { hasText: 'Spoken language' }).getByRole('button', { name: 'Save' }).click();
+  await until('the language is saved', async () => (await own.call('GET /profile')).languages.join() === 'de');
+  const vocabulary = async () => (await own.call('GET /profile')).vocabulary;
+  for (const name of ['Zoë Ødegård', 'Bo Li']) {
+    await page.getByLabel('Add a name or word').fill(name);
+    await page.getByLabel('Add a name or word').press('Enter');
+    await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
+  }
+  t.same(await vocabulary(), ['Zoë Ødegård', 'Bo Li']);
+  await sees(page, /^2 of 200 words/);
+  await press(page, 'Remove Zoë Ødegård');
+  await sees(page, '“Zoë Ødegård” is removed.');
+  t.same(await vocabulary(), ['Bo Li']);
+  await press(page, 'Undo');
+  await page.getByRole('button', { name: 'Remove Zoë Ødegård' }).waitFor();
+  t.same(await vocabulary(), ['Zoë Ødegård', 'Bo Li'], 'at its place');
   const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
   const light = await ground();
   await page.getByLabel('Colors').selectOption('Dark');
