@@ -9,10 +9,13 @@ import { type Account, type DueMailSetting, ofAccount, updated } from './account
 /** The index of a partition's accounts that want the mail, by when the next one is to be written. */
 export const DUE_MAIL_INDEX = { owner: 'due_mails', index: 'due' } as const;
 
-/** `next_ms`: when the next mail is to be written. The first setting brings the seed that its links are derived from. */
+/**
+ * `next_ms`: when the next mail is to be written. `mail_language`: undefined leaves it as it is. The first setting brings the
+ * seed that its links are derived from.
+ */
 type DueMailChange = Pick<DueMailSetting, 'is_on' | 'hour' | 'key_id' | 'seed'> & {
   next_ms: number;
-  mail_language: Language;
+  mail_language: Language | undefined;
 };
 /** `hour`: that it was written for. `mail`: null where nothing is due. */
 type WrittenMail = {
@@ -24,7 +27,7 @@ type WrittenMail = {
 
 export const dueMailMessages = messagesOf<Account>()({
   set_due_mail: ofAccount((state, asked: DueMailChange, { self }): Decision<Account, Account> => {
-    const { next_ms, mail_language, ...change } = asked;
+    const { next_ms, mail_language = state.mail_language, ...change } = asked;
     const before = state.due_mail;
     const { is_on, hour } = change;
     const is_same =
@@ -33,7 +36,7 @@ export const dueMailMessages = messagesOf<Account>()({
         : before.is_on === is_on && before.hour === hour && state.mail_language === mail_language;
     if (is_same) return { reply: state };
     const { key_id, seed, last_day } = before ?? { ...change, last_day: null };
-    const next = { ...state, mail_language, due_mail: { is_on, hour, key_id, seed, last_day } };
+    const next: Account = { ...state, mail_language, due_mail: { is_on, hour, key_id, seed, last_day } };
     return { reply: next, next, effects: [updated(self, ['due_mail']), ...noted(self, is_on ? next_ms : null)] };
   }),
 

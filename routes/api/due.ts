@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { whole } from '../../src/access/request_schemas.js';
-import { requestLanguage } from '../../src/edge/pages/request_language.js';
+import { namedLanguage } from '../../src/edge/pages/request_language.js';
 import {
   calendarAddress,
   calendarAddressShape,
@@ -61,7 +61,7 @@ export const DUE_ROUTES: readonly Route[] = [
     path: '/me/due-mail',
     summary: 'Switches the daily mail of what is due, or moves it to another hour.',
     notes:
-      'One mail a day at most, and none on days on which nothing is due or overdue. It names 20 tasks at most, and is in the language of this request (`Accept-Language`), English or German.',
+      'One mail a day at most, and none on days on which nothing is due or overdue. It names 20 tasks at most, and is in the language that this request names (`Accept-Language`), English or German; a request that names none leaves it as it is.',
     credential: 'account',
     permission: ['account:manage'],
     body: z.object({
@@ -70,6 +70,6 @@ export const DUE_ROUTES: readonly Route[] = [
     }),
     answer: dueMailShape,
     handler: ({ services, who, body, request }) =>
-      changeDueMailSettings(services, who, body, { mail_language: requestLanguage(request) }),
+      changeDueMailSettings(services, who, body, { mail_language: namedLanguage(request) }),
   }),
 ];

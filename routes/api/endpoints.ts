@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listLimit, uuid } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
-import { requestLanguage } from '../../src/edge/pages/request_language.js';
+import { namedLanguage } from '../../src/edge/pages/request_language.js';
 import {
   attemptedDeliveryShape,
   deliveryShape,
@@ -41,7 +41,7 @@ export const ENDPOINT_ROUTES: readonly Route[] = [
     answer: createdEndpointShape,
     refusals: ['CONFLICT'],
     handler: ({ services, who, body, request }) =>
-      createEndpoint(services, who, { ...body, mail_language: requestLanguage(request) }),
+      createEndpoint(services, who, { ...body, mail_language: namedLanguage(request) }),
   }),
   accountRoute({
     method: 'GET',

@@ -109,6 +109,11 @@ export function languageAmong(tags: readonly string[]): Language {
   return languageOf(tags, CODES) ?? 'en';
 }
 
+/** Whether a header `Accept-Language` names a language: `*` stands for any. */
+export function namesLanguage(header: string | undefined): boolean {
+  return /[a-z]/i.test((header ?? '').replace(/;[^,]*/g, ''));
+}
+
 /** The language that a header `Accept-Language` prefers (RFC 9110, 12.5.4). */
 export function acceptedLanguage(header: string | undefined): Language {
   const ranges = (header ?? '').split(',').map((range) => {

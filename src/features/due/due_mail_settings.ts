@@ -27,12 +27,12 @@ export function dueMailSettings({ account: { due_mail } }: { account: Pick<Accou
   return { is_on: due_mail?.is_on ?? false, hour: due_mail?.hour ?? LIMITS.due_mail_hour };
 }
 
-/** `mail_language`: of the mails from now on. */
+/** `mail_language`: of the mails from now on; undefined leaves it as it is. */
 export async function changeDueMailSettings(
   { actors, clock, keys }: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
   change: { [Name in keyof DueMailSettings]?: DueMailSettings[Name] | undefined },
-  { mail_language }: { mail_language: Language },
+  { mail_language }: { mail_language: Language | undefined },
 ): Promise<DueMailSettings> {
   const before = dueMailSettings(who);
   const { is_on = before.is_on, hour = before.hour } = change;

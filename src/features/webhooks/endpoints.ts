@@ -66,7 +66,7 @@ export type OlderQuery = { limit: number; cursor?: string | undefined };
 export async function createEndpoint(
   { clock, keys, actors }: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
-  { url, topics, mail_language }: { url: string; topics: EventType[]; mail_language?: Language },
+  { url, topics, mail_language }: { url: string; topics: EventType[]; mail_language?: Language | undefined },
 ): Promise<z.infer<typeof createdEndpointShape>> {
   const endpoint_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
   const { text, sealed } = randomSigningSecret(keys);

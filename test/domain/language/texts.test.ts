@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import ts from 'typescript';
 import { GERMAN } from '../../../src/domain/language/german.js';
-import { acceptedLanguage, languageAmong, textsIn } from '../../../src/domain/language/texts.js';
+import { acceptedLanguage, languageAmong, namesLanguage, textsIn } from '../../../src/domain/language/texts.js';
 
 /** The texts of the server's pages and mails, and their table: docs/contributing.md, "Languages of pages and mails". */
 
@@ -57,6 +57,8 @@ t.test('K-440 the language is the one that Accept-Language prefers, of those tha
   ] as const)
     t.equal(acceptedLanguage(header), language, `${header}`);
   t.equal(languageAmong(['constructor']), 'en');
+  for (const header of [undefined, '', '*', '*;q=0.5']) t.equal(namesLanguage(header), false, `${header}`);
+  for (const header of ['de', 'fr', '*, de;q=0.1']) t.equal(namesLanguage(header), true, header);
 });
 
 t.test('K-441 texts, numbers, dates and durations are in the language', async (t) => {

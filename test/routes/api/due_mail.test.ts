@@ -154,4 +154,10 @@ await t.test('K-443 the mail and its page are in the language of the request tha
   t.match(mail, { subject: '2 Aufgaben sind fällig', text: /- Nicht vergessen \(seit 2\. Januar 2026\)/ });
   const page = await fetch(linkIn(mail ?? { to: '', subject: '', text: '' }), { headers });
   t.match(await page.text(), 'Diese E-Mails abbestellen');
+  await set({ hour: 9 }, cy);
+  await passTo(9);
+  const next = (await spool.operator.ask<{ items: Mail[] }>('GET', '/inbox?limit=100')).items;
+  const of_cy = next.filter(({ to, subject }) => to === 'cy@x.test' && /fällig|due/.test(subject));
+  t.equal(of_cy.length, 2);
+  for (const { subject } of of_cy) t.match(subject, /fällig/, 'a program that names no language leaves it as it is');
 });
