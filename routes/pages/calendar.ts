@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { isRefused } from '../../src/domain/refusals.js';
 import { leftSignal } from '../../src/edge/http/body_arrival.js';
 import { judgeConditions } from '../../src/edge/http/preconditions.js';
-import { sendPage } from '../../src/edge/pages/page.js';
-import { requestTexts } from '../../src/edge/pages/request_language.js';
+import { sendEnded } from '../../src/edge/pages/ended_page.js';
 import { calendarOf, calendarReader } from '../../src/features/due/calendar_address.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { openRoute, type Route } from '../rows.js';
@@ -33,13 +32,13 @@ export const CALENDAR_PAGE_ROUTES: readonly Route[] = [
         return reply.type('text/calendar; charset=utf-8').send(text);
       } catch (error) {
         if (!isRefused(error, 'NOT_FOUND')) throw error;
-        const texts = requestTexts(request);
-        return sendPage(reply.code(404), {
-          page: 'ended',
-          flow: null,
-          heading: texts.say('This calendar has ended'),
-          text: texts.say('Whoever it belongs to has ended its address, or made another one.'),
-        });
+        return sendEnded(
+          { request, reply },
+          {
+            heading: 'This calendar has ended',
+            text: 'Whoever it belongs to has ended its address, or made another one.',
+          },
+        );
       }
     },
   }),

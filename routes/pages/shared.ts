@@ -6,6 +6,7 @@ import { clockText } from '../../src/domain/span_text.js';
 import { leftSignal } from '../../src/edge/http/body_arrival.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import type { Answer } from '../../src/edge/http/route.js';
+import { sendEnded } from '../../src/edge/pages/ended_page.js';
 import { sendPage } from '../../src/edge/pages/page.js';
 import { requestTexts } from '../../src/edge/pages/request_language.js';
 import { type OpenedLink, openedLink, sharedRecording } from '../../src/features/links/shared_recording.js';
@@ -19,6 +20,10 @@ import type { Services } from '../services.js';
 
 const PATH = '/shared/:link';
 const PARTS_MAX = 1_000;
+const LINK_ENDED = {
+  heading: 'This link has ended',
+  text: 'It was good for a time, or whoever made it has ended it. Ask them for another one.',
+} as const;
 const query = z.object({ part: z.coerce.number().int().min(1).max(PARTS_MAX).catch(1) });
 
 type Ends = { services: Services; request: FastifyRequest; reply: FastifyReply };
@@ -60,18 +65,8 @@ async function openLink(ends: Ends, secret: string, answer: (opened: OpenedLink)
   } catch (error) {
     // Of the recording as of the link: whoever has no right to it learns no more.
     if (!isRefused(error, 'NOT_FOUND')) throw error;
-    return sendEnded(ends);
+    return sendEnded(ends, LINK_ENDED);
   }
-}
-
-function sendEnded({ request, reply }: Ends): FastifyReply {
-  const texts = requestTexts(request);
-  return sendPage(reply.code(404), {
-    page: 'ended',
-    flow: null,
-    heading: texts.say('This link has ended'),
-    text: texts.say('It was good for a time, or whoever made it has ended it. Ask them for another one.'),
-  });
 }
 
 async function show({ services, request, reply }: Ends, opened: OpenedLink, { part }: z.output<typeof query>) {
@@ -102,7 +97,7 @@ function speakerText(name: string | null, texts: Texts): string | null {
 
 async function sendAudio(ends: Ends, { link: { stream_id }, reader }: OpenedLink) {
   const { services, request, reply } = ends;
-  if (!reader.permissions.includes('audio:read')) return sendEnded(ends);
+  if (!reader.permissions.includes('audio:read')) return sendEnded(ends, LINK_ENDED);
   const signal = leftSignal({ request, reply });
   const audio = await joinedAudio(services, reader, { stream_id, signal });
   return sendBytes({ request, reply }, audio, {

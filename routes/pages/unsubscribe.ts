@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isRefused } from '../../src/domain/refusals.js';
 import type { Answer } from '../../src/edge/http/route.js';
+import { sendEnded } from '../../src/edge/pages/ended_page.js';
 import { sendPage } from '../../src/edge/pages/page.js';
-import { requestTexts } from '../../src/edge/pages/request_language.js';
 import { unsubscribing } from '../../src/features/due/due_mail_settings.js';
 import { PARAMETERS } from '../path_parameters.js';
 import { openRoute, type Route } from '../rows.js';
@@ -41,12 +41,12 @@ async function answer({ services, request, reply, params }: Asked, { ends }: { e
     return sendPage(reply, { page: 'unsubscribe', path: request.url.replace(/\?.*$/, ''), is_on: is_on && !ends });
   } catch (error) {
     if (!isRefused(error, 'NOT_FOUND')) throw error;
-    const texts = requestTexts(request);
-    return sendPage(reply.code(404), {
-      page: 'ended',
-      flow: null,
-      heading: texts.say('This address is not known'),
-      text: texts.say('It may have been cut. The settings of your account switch these mails off as well.'),
-    });
+    return sendEnded(
+      { request, reply },
+      {
+        heading: 'This address is not known',
+        text: 'It may have been cut. The settings of your account switch these mails off as well.',
+      },
+    );
   }
 }
