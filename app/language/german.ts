@@ -761,6 +761,7 @@ export const GERMAN = {
   'The host’s account was deleted.': 'Das Konto des Gastgebers wurde gelöscht.',
   'No recorder came in time.': 'Es kam kein Rekorder rechtzeitig.',
   'Previous day': 'Vorheriger Tag',
+  Private: 'Privat',
   'Next day': 'Nächster Tag',
   'Nothing on this day': 'Nichts an diesem Tag',
   'Recordings of the day, what was decided in them, and what is due appear here.':

@@ -7,6 +7,7 @@ import { Badge, Show } from '../parts/placeholders.js';
 import { BASE } from '../router.js';
 import { account } from '../shell/account.js';
 import { SettingsTabs } from '../shell/page_tabs.js';
+import { workspaceName } from '../shell/workspace_name.js';
 import { Retention } from './workspaces/retention.js';
 import { ROLES } from './workspaces/workspace_texts.js';
 
@@ -40,5 +41,9 @@ export function RetentionPage() {
 function OwnRetention({ id }: { id: string }) {
   const workspace = useLoaded(() => api('GET /workspaces/{id}', { path: { id } }), [id]);
   useEvents(['workspace.updated'], workspace.reload);
-  return <Show of={workspace}>{(data) => <Retention workspace={data} set={workspace.set} title={data.name} />}</Show>;
+  return (
+    <Show of={workspace}>
+      {(data) => <Retention workspace={data} set={workspace.set} title={workspaceName(data)} />}
+    </Show>
+  );
 }

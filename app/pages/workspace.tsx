@@ -13,6 +13,7 @@ import { Loading, Problem } from '../parts/placeholders.js';
 import { showToast } from '../parts/toast_queue.js';
 import { BASE, go } from '../router.js';
 import { loadAccount } from '../shell/account.js';
+import { workspaceName } from '../shell/workspace_name.js';
 import { Invitations } from './workspaces/invitations.js';
 import { Members } from './workspaces/members.js';
 import { Retention } from './workspaces/retention.js';
@@ -42,6 +43,7 @@ export function WorkspacePage({ params: { id = '' } }: { params: Record<string, 
     void loadAccount();
   };
   const manages = data.role === 'owner';
+  const name = workspaceName(data);
   const actions = (
     <>
       <ButtonLink href={`${BASE}/recordings${data.private ? '' : `?workspace=${id}`}`}>
@@ -54,7 +56,7 @@ export function WorkspacePage({ params: { id = '' } }: { params: Record<string, 
     ? say('Yours alone.')
     : say('Shared. You are {role}.', { role: say(ROLES[data.role].word) });
   return (
-    <Page title={data.name} heading={<bdi>{data.name}</bdi>} back={wayBack()} lead={lead} actions={actions}>
+    <Page title={name} heading={<bdi>{name}</bdi>} back={wayBack()} lead={lead} actions={actions}>
       {!data.private && <Members workspace={data} changed={reload} />}
       {!data.private && data.role !== 'member' && <Invitations workspace={data} />}
       <Retention workspace={data} set={set} />
@@ -74,8 +76,9 @@ function Rename({ open, ...props }: RenameProps & { open: boolean }) {
   );
 }
 
-function RenameForm({ workspace: { id, name: present }, set, onClose }: RenameProps) {
-  const [name, setName] = useDraft('name', present);
+function RenameForm({ workspace, set, onClose }: RenameProps) {
+  const { id } = workspace;
+  const [name, setName] = useDraft('name', workspaceName(workspace));
   const renaming = useAction(async () => {
     set(await api('PATCH /workspaces/{id}', { path: { id }, body: { name } }));
     onClose();
@@ -87,7 +90,7 @@ function RenameForm({ workspace: { id, name: present }, set, onClose }: RenamePr
         value={name}
         onValue={setName}
         maxLength={NAME_CHARS_MAX}
-        hint={say('All members see it.')}
+        hint={workspace.private ? undefined : say('All members see it.')}
         error={faultOf(renaming.error, 'name')}
       />
     </Form>

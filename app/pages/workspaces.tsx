@@ -14,6 +14,7 @@ import { Badge } from '../parts/placeholders.js';
 import { BASE, go } from '../router.js';
 import { account, loadAccount, may } from '../shell/account.js';
 import { SharingTabs } from '../shell/page_tabs.js';
+import { workspaceName } from '../shell/workspace_name.js';
 import { MyInvitations } from './workspaces/my_invitations.js';
 import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_texts.js';
 
@@ -36,15 +37,15 @@ export function Workspaces() {
       <SharingTabs />
       <MyInvitations />
       <ul class="list" aria-label={say('Workspaces')}>
-        {workspaces.map(({ id, name, role, private: is_private }) => (
-          <li key={id}>
+        {workspaces.map((one) => (
+          <li key={one.id}>
             <div class="row-main">
-              <a class="row-title" href={`${BASE}/workspaces/${id}`}>
-                <bdi>{name}</bdi>
+              <a class="row-title" href={`${BASE}/workspaces/${one.id}`}>
+                <bdi>{workspaceName(one)}</bdi>
               </a>
-              <p class="row-facts">{is_private ? say('Yours alone') : say('Shared')}</p>
+              <p class="row-facts">{one.private ? say('Yours alone') : say('Shared')}</p>
             </div>
-            <div class="row-end">{!is_private && <Badge>{say(ROLES[role].name)}</Badge>}</div>
+            <div class="row-end">{!one.private && <Badge>{say(ROLES[one.role].name)}</Badge>}</div>
           </li>
         ))}
       </ul>

@@ -1,4 +1,5 @@
 import { account } from '../shell/account.js';
+import { workspaceName } from '../shell/workspace_name.js';
 
 /** The workspace that recordings of this browser belong to: the one that was chosen last. */
 
@@ -7,7 +8,7 @@ const KEY = 'spool-workspace';
 /** The workspaces that may be chosen; empty where there is no choice. */
 export function workspaceChoices(): readonly (readonly [id: string, name: string])[] {
   const { workspaces = [], sharing_enabled = false } = account.value ?? {};
-  return sharing_enabled && workspaces.length > 1 ? workspaces.map(({ id, name }) => [id, name] as const) : [];
+  return sharing_enabled && workspaces.length > 1 ? workspaces.map((one) => [one.id, workspaceName(one)] as const) : [];
 }
 
 /** Undefined for the private one. */

@@ -5,6 +5,7 @@ import { say, sayCount } from '../language/say.js';
 import { undoButton } from '../parts/toast_action.js';
 import { showToast } from '../parts/toast_queue.js';
 import { account } from '../shell/account.js';
+import { workspaceName } from '../shell/workspace_name.js';
 import { recordings } from './stars_and_tags.js';
 import { recordingName } from './stream_names.js';
 
@@ -18,7 +19,7 @@ export function moveTargets(streams: readonly MovingStream[]): readonly (readonl
   const { workspaces = [], sharing_enabled = false } = account.value ?? {};
   return workspaces
     .filter((one) => (one.private || sharing_enabled) && streams.some(({ workspace_id }) => workspace_id !== one.id))
-    .map(({ id, name }) => [id, name] as const);
+    .map((one) => [one.id, workspaceName(one)] as const);
 }
 
 /** Moves recordings, and says so with a button that moves them back. */
@@ -48,7 +49,7 @@ export async function moveStreams(streams: readonly Stream[], workspace_id: stri
     if (undone.problem !== null)
       showToast(say('It could not be undone. {message}', { message: undone.problem }), 'problem');
   });
-  const places = { what: nameOf(away, moved.length), workspace: workspaceName(workspace_id) };
+  const places = { what: nameOf(away, moved.length), workspace: nameOfWorkspace(workspace_id) };
   showToast(say('{what} moved to “{workspace}”.', places), 'good', back);
 }
 
@@ -79,6 +80,7 @@ function nameOf(streams: readonly Stream[], moved: number): string {
     : recordings(moved);
 }
 
-function workspaceName(id: string): string {
-  return account.value?.workspaces.find((one) => one.id === id)?.name ?? say('the workspace');
+function nameOfWorkspace(id: string): string {
+  const found = account.value?.workspaces.find((one) => one.id === id);
+  return found === undefined ? say('the workspace') : workspaceName(found);
 }

@@ -6,6 +6,7 @@ import { dateText, dayOf, localText, momentOf, profile_zone } from '../../app/la
 import { GERMAN } from '../../app/language/german.js';
 import { locale, table, tagOf } from '../../app/language/language.js';
 import { say, sayCount, sayWith } from '../../app/language/say.js';
+import { workspaceName } from '../../app/shell/workspace_name.js';
 import { languageOf } from '../../src/domain/language/text_table.js';
 
 /** The texts of the app and their table: docs/contributing.md, "Languages of the app". */
@@ -64,6 +65,15 @@ t.test('K-363 the language is the first of the browser’s that the app speaks, 
   t.equal(languageOf(['fr'], ['en', 'de']), null);
   t.equal(tagOf('de', ['en-US', 'de-AT', 'de']), 'de-AT');
   t.equal(tagOf('de', ['en-US']), 'de');
+});
+
+t.test('K-457 the private workspace has its first name in the language, until it is renamed', async (t) => {
+  t.teardown(() => inEnglish());
+  t.equal(workspaceName({ name: 'Private', private: true }), 'Private');
+  [table.value, locale.value] = [GERMAN, 'de'];
+  t.equal(workspaceName({ name: 'Private', private: true }), 'Privat');
+  t.equal(workspaceName({ name: 'Private', private: false }), 'Private', 'a shared one is called as its owner says');
+  t.equal(workspaceName({ name: 'Mine', private: true }), 'Mine');
 });
 
 t.test('K-363 texts, places and plurals are in the language', async (t) => {
