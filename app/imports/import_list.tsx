@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Import } from '../../kits/typescript/src/api.js';
 import { localTime } from '../../kits/typescript/src/file_import.js';
+import { isTranscriptOf } from '../../src/domain/transcript_files/transcript_names.js';
 import { api } from '../api/api.js';
 import { useAction, useLoaded } from '../api/loading.js';
 import { localText, momentOf, numberText } from '../language/formats.js';
@@ -78,7 +79,8 @@ export function ImportList() {
 }
 
 function Unfinished({ of, reload }: { of: Import; reload: () => void }) {
-  const { id, name, size_bytes, received_bytes } = of;
+  const { id, name, size_bytes, received_bytes, transcript_bytes } = of;
+  const has_text = transcript_bytes !== null;
   const input = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<string | null>(null);
   const remove = useAction(async () => {
@@ -87,15 +89,10 @@ function Unfinished({ of, reload }: { of: Import; reload: () => void }) {
   });
   const chosen = (event: Event) => {
     const chooser = event.currentTarget as HTMLInputElement;
-    const [file] = chooser.files ?? [];
-    if (file?.size === size_bytes) beginImports([file], id);
-    else if (file !== undefined)
-      setError(
-        say('This is another file: it has {size} and not {wanted}.', {
-          size: bytesText(file.size),
-          wanted: bytesText(size_bytes),
-        }),
-      );
+    const files = Array.from(chooser.files ?? []);
+    const problem = problemOf(files, of);
+    setError(problem);
+    if (problem === null) beginImports(files, id);
     chooser.value = '';
   };
   const problem = error ?? remove.error?.message;
@@ -112,7 +109,11 @@ function Unfinished({ of, reload }: { of: Import; reload: () => void }) {
               whole: bytesText(size_bytes),
             })}
           </span>
-          <span>{say('Choose the file again to continue.')}</span>
+          <span>
+            {has_text
+              ? say('Choose the file and its transcript again to continue.')
+              : say('Choose the file again to continue.')}
+          </span>
         </p>
         {problem !== undefined && (
           <p class="field-error" role="alert">
@@ -122,13 +123,18 @@ function Unfinished({ of, reload }: { of: Import; reload: () => void }) {
       </div>
       <div class="row-end">
         <Badge tone="plain">{say('Not finished')}</Badge>
-        <Button small aria-label={say('Choose the file {name}', { name })} onClick={() => input.current?.click()}>
-          {say('Choose the file')}
+        <Button
+          small
+          aria-label={has_text ? say('Choose the files for {name}', { name }) : say('Choose the file {name}', { name })}
+          onClick={() => input.current?.click()}
+        >
+          {has_text ? say('Choose the files') : say('Choose the file')}
         </Button>
         <input
           ref={input}
           type="file"
           aria-label={say('Continue with the file {name}', { name })}
+          multiple={has_text}
           hidden
           onChange={chosen}
         />
@@ -144,6 +150,22 @@ function Unfinished({ of, reload }: { of: Import; reload: () => void }) {
       </div>
     </li>
   );
+}
+
+/** Why an upload does not go on with these files; null where it does. */
+function problemOf(files: readonly File[], { size_bytes, transcript_bytes }: Import): string | null {
+  const [first, second] = files;
+  if (first === undefined) return null;
+  const is_pair =
+    second !== undefined && (isTranscriptOf(first.name, second.name) || isTranscriptOf(second.name, first.name));
+  if (transcript_bytes !== null && !(files.length === 2 && is_pair))
+    return say('Choose the file together with its transcript.');
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (size === size_bytes) return null;
+  const sizes = { size: bytesText(size), wanted: bytesText(size_bytes) };
+  return transcript_bytes === null
+    ? say('This is another file: it has {size} and not {wanted}.', sizes)
+    : say('These are other files: they have {size} and not {wanted}.', sizes);
 }
 
 const STEPS = {

@@ -65,7 +65,14 @@ export const GERMAN = {
   'This is another file: it has {size} and not {wanted}.':
     'Das ist eine andere Datei: Sie hat {size} und nicht {wanted}.',
   '{size} of {whole} are on the server.': '{size} von {whole} sind auf dem Server.',
+  'These are other files: they have {size} and not {wanted}.':
+    'Das sind andere Dateien: Sie haben {size} und nicht {wanted}.',
   'Choose the file again to continue.': 'Wählen Sie die Datei noch einmal aus, um fortzufahren.',
+  'Choose the file and its transcript again to continue.':
+    'Wählen Sie die Datei und ihr Transkript noch einmal aus, um fortzufahren.',
+  'Choose the file together with its transcript.': 'Wählen Sie die Datei zusammen mit ihrem Transkript aus.',
+  'Choose the files': 'Dateien auswählen',
+  'Choose the files for {name}': 'Dateien auswählen für {name}',
   'Not finished': 'Nicht abgeschlossen',
   'Choose the file {name}': 'Die Datei {name} auswählen',
   'Choose the file': 'Datei auswählen',

@@ -77,34 +77,61 @@ await walk('a transcript shows what it holds, and is sent when that is confirmed
   await looksWell(t, page, 'imported transcripts');
 });
 
-await walk('K-427 a transcript that is dropped with its audio is its text', async (t, visitor) => {
-  const { page } = visitor;
-  const email = browsing.somebody();
-  const ann = await TestAccount.open(browsing.spool, email, { sharing: false });
-  await enterApp(browsing, visitor, '/recordings', email);
-  await settled(page);
-  const words = 'WEBVTT\n\n00:00.100 --> 00:01.000\n<v Tom>The xylophone is in the cellar.\n';
-  await choose(page, [
-    { name: 'said.m4a', text: audioFixture('said.m4a'), mimeType: 'audio/mp4' },
-    { name: 'said.vtt', text: words },
-    { name: 'other.m4a', text: audioFixture('said.m4a'), mimeType: 'audio/mp4' },
-    { name: 'other.txt', text: 'Dear Ann' },
-  ]);
-  const both = row(page, 'said.m4a');
-  for (const text of ['WebVTT', '1 line', 'Tom', 'said.vtt becomes its text.'])
-    await both.getByText(text).first().waitFor();
-  await looksWell(t, page, 'audio with its transcript, before they are sent');
-  await both.getByRole('button', { name: 'Import said.m4a' }).click();
-  await both.getByRole('link', { name: 'said.m4a' }).waitFor();
-  await row(page, 'other.m4a').getByRole('link').waitFor();
-  await row(page, 'other.txt').getByText('It has a form that is not known.').waitFor();
-  const { items } = await ann.ask<{ items: { id: string; title: string; chunks: number }[] }>('GET', '/audio/streams');
-  const said = items.find(({ title }) => title === 'said');
-  t.equal(said?.chunks, 1);
-  t.match(await ann.ask('GET', `/turns?stream_id=${said?.id}`), {
-    items: [{ text: 'The xylophone is in the cellar.' }],
-  });
-});
+await walk(
+  'K-427 K-458 a transcript that is dropped with its audio is its text, also after a reload',
+  async (t, visitor) => {
+    const { page, context } = visitor;
+    const email = browsing.somebody();
+    const ann = await TestAccount.open(browsing.spool, email, { sharing: false });
+    await enterApp(browsing, visitor, '/recordings', email);
+    await settled(page);
+    const words = 'WEBVTT\n\n00:00.100 --> 00:01.000\n<v Tom>The xylophone is in the cellar.\n';
+    await choose(page, [
+      { name: 'said.m4a', text: audioFixture('said.m4a'), mimeType: 'audio/mp4' },
+      { name: 'said.vtt', text: words },
+      { name: 'other.m4a', text: audioFixture('said.m4a'), mimeType: 'audio/mp4' },
+      { name: 'other.txt', text: 'Dear Ann' },
+    ]);
+    const both = row(page, 'said.m4a');
+    for (const text of ['WebVTT', '1 line', 'Tom', 'said.vtt becomes its text.'])
+      await both.getByText(text).first().waitFor();
+    await looksWell(t, page, 'audio with its transcript, before they are sent');
+    await both.getByRole('button', { name: 'Import said.m4a' }).click();
+    await both.getByRole('link', { name: 'said.m4a' }).waitFor();
+    await row(page, 'other.m4a').getByRole('link').waitFor();
+    await row(page, 'other.txt').getByText('It has a form that is not known.').waitFor();
+    const { items } = await ann.ask<{ items: { id: string; title: string; chunks: number }[] }>(
+      'GET',
+      '/audio/streams',
+    );
+    const said = items.find(({ title }) => title === 'said');
+    t.equal(said?.chunks, 1);
+    t.match(await ann.ask('GET', `/turns?stream_id=${said?.id}`), {
+      items: [{ text: 'The xylophone is in the cellar.' }],
+    });
+
+    await context.route(/\/audio\/imports\/.*offset=/, (route) => route.abort());
+    const pair = [
+      { name: 'late.m4a', text: audioFixture('said.m4a'), mimeType: 'audio/mp4' },
+      { name: 'late.vtt', text: words.replace('cellar', 'attic') },
+    ];
+    await choose(page, pair);
+    await page.getByRole('button', { name: 'Import late.m4a' }).click();
+    const late = row(page, 'late.m4a');
+    await late.getByText('It is tried again').waitFor();
+    await page.reload();
+    await late.getByText('Choose the file and its transcript again to continue.').waitFor();
+    await looksWell(t, page, 'audio and its transcript of an earlier page');
+    await context.unroute(/\/audio\/imports\/.*offset=/);
+    const again = page.getByLabel('Continue with the file late.m4a');
+    const files = pair.map(({ name, text }) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) }));
+    await again.setInputFiles(files.slice(0, 1));
+    await late.getByText('Choose the file together with its transcript.').waitFor();
+    await again.setInputFiles(files);
+    await late.getByRole('link', { name: 'late.m4a' }).waitFor();
+    t.ok(visitor.complaints.splice(0).every((text) => /ERR_FAILED/.test(text)));
+  },
+);
 
 await walk('a transcript without a time, and one that is left out', async (_, visitor) => {
   const { page } = visitor;

@@ -732,6 +732,8 @@ export type Import = {
   size_bytes: number;
   /** Of those bytes, in hexadecimal. */
   sha256: string;
+  /** How many of the last bytes are a transcript of the audio before them; null for none. */
+  transcript_bytes: number | null;
   /** When its recording began: as it was announced, or, once it is done, as it was found; null before. */
   captured_at: string | null;
   /** What says so. metadata: the file. file_name: its name. file_time: file_modified_at, less the length. announcement: when it was announced, less the length. Null until that is known. */

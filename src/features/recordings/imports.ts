@@ -33,6 +33,9 @@ export const importShape = z
     name: z.string().describe('The name of the file.'),
     size_bytes: count.describe('How many bytes it has.'),
     sha256: z.string().describe('Of those bytes, in hexadecimal.'),
+    transcript_bytes: count
+      .nullable()
+      .describe('How many of the last bytes are a transcript of the audio before them; null for none.'),
     captured_at: moment
       .nullable()
       .describe('When its recording began: as it was announced, or, once it is done, as it was found; null before.'),
@@ -230,6 +233,7 @@ function importView(item: Import): ImportView {
     name,
     size_bytes,
     sha256,
+    transcript_bytes: item.transcript_bytes ?? null,
     captured_at: known?.captured_at ?? null,
     captured_at_by: known?.by ?? null,
     source_id,

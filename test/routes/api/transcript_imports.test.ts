@@ -167,7 +167,7 @@ await t.test(
   },
 );
 
-await t.test('K-427 a transcript behind its audio is its text, and no engine is asked', async (t) => {
+await t.test('K-427 K-458 a transcript behind its audio is its text, and no engine is asked', async (t) => {
   const audio = audioFixture('said.m4a');
   const joined = (text: string) => Buffer.concat([audio, Buffer.from(text)]);
   const bringBoth = (text: string, more: object = {}) =>
@@ -177,7 +177,7 @@ await t.test('K-427 a transcript behind its audio is its text, and no engine is 
     });
   const words = 'WEBVTT\n\n00:00.100 --> 00:01.000\n<v Tom>The xylophone is in the cellar.\n';
   const done = await bringBoth(words);
-  t.match(done, { status: 'done', error: null });
+  t.match(done, { status: 'done', error: null, transcript_bytes: Buffer.byteLength(words) });
   const id = done.stream_id as string;
   const stream = await ann.ask<Stream>('GET', `/audio/streams/${id}`);
   t.match(stream, { title: 'said', chunks: 1, stored_chunks: 1, stored_bytes: audio.length });
