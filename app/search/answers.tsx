@@ -56,7 +56,7 @@ export function Answers({
               <ol class="list">
                 {items.map((item, at) => (
                   <Passage
-                    key={`${item.kind} ${item.stream_id} ${item.start_ms}`}
+                    key={`${item.kind} ${item.stream_id} ${item.start_ms} ${item.note?.id}`}
                     item={item}
                     number={answer === null ? null : at + 1}
                   />
@@ -136,7 +136,8 @@ function PeriodNote({ of: { period, period_relaxed } }: { of: Answer<'POST /reca
 }
 
 function Passage({ item, number }: { item: RecallItem; number: number | null }) {
-  const { stream_id, start_ms, started_at, suggestion, turns, highlights, found_by } = item;
+  const { stream_id, start_ms, started_at, suggestion, note, turns, highlights, found_by } = item;
+  const title = suggestion?.text ?? note?.text;
   return (
     <li>
       <div class="row-main">
@@ -145,11 +146,12 @@ function Passage({ item, number }: { item: RecallItem; number: number | null }) 
           {stream_id !== null && <RecordingLink stream_id={stream_id} at_ms={start_ms ?? 0} />}
           <Time at={started_at} />
           {suggestion !== null && <Badge>{say('To do')}</Badge>}
+          {note !== null && <Badge>{say('Note|a mark')}</Badge>}
           {found_by === 'meaning' && <Badge>{say('Found by meaning')}</Badge>}
         </p>
-        {suggestion !== null && (
+        {title !== undefined && (
           <p class="row-title">
-            <bdi>{suggestion.text}</bdi>
+            <bdi>{title}</bdi>
           </p>
         )}
         {turns.map(({ id, stream_id: said_in, start_ms: said_at_ms, speaker_name, text }, at) => (

@@ -1225,8 +1225,8 @@ export type ProvisionedDevice = {
 };
 
 export type RecallItem = {
-  /** passage: what was said; suggestion: what was made of it. */
-  kind: 'passage' | 'suggestion';
+  /** passage: what was said; suggestion: what was made of it; note: what a person noted on a recording. */
+  kind: 'passage' | 'suggestion' | 'note';
   /** How well it fits; only scores of one query compare. */
   score: number;
   /** The recording; null where nothing is left that it rests on. */
@@ -1235,9 +1235,9 @@ export type RecallItem = {
   start_ms: number | null;
   /** Where it is over. */
   end_ms: number | null;
-  /** When it was said. */
+  /** When it was said or noted. */
   started_at: string;
-  /** Null for a passage. */
+  /** Null for a passage and a note. */
   suggestion: {
     id: string;
     /** Of which sort it is. */
@@ -1248,6 +1248,13 @@ export type RecallItem = {
     status: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
     /** When it is due; null for no time. */
     due_at: string | null;
+  } | null;
+  /** Null for anything but a note. */
+  note: {
+    /** Of the signal. */
+    id: string;
+    /** What was noted. */
+    text: string;
   } | null;
   /** What was said there, and before and after it. */
   turns: Turn[];

@@ -7,7 +7,8 @@ import { type Page, type PageQuery, type Position, pageOf, writeCursor } from '.
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefused, orRefused } from '../../domain/refusals.js';
+import { isRefused, orRefused, Refused, refuse } from '../../domain/refusals.js';
+import type { NotePlace } from '../../domain/search/places.js';
 import { randomBytes } from '../../engine/random/random.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
@@ -21,6 +22,7 @@ const SIGNALS_STAGED_BYTES_MAX = 128 * 1024; // ours: payloads written by one co
 
 export const READS_SIGNALS = ['turns:read'] as const;
 
+const NO_NOTE = refuse('NOT_FOUND', 'There is no such note.');
 const NOTE_CHARS_SEARCHED_MAX = 2_000; // ours: of a note, found by search
 const SCAN_STEP = 500;
 /** Bytes of payloads that are read at once. */
@@ -78,6 +80,18 @@ export async function listSignals(
   const { rows, cursor } = await pageOfSignals(services, stream.id, query);
   const items = await viewsOf(services, stream.id, { signals: rows, texts: new Map() });
   return { items, cursor };
+}
+
+/** A note that the caller may read, as search finds it. NOT_FOUND where there is none any more. */
+export async function readableNote(
+  services: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  { stream_id, signal_id: id }: NotePlace,
+): Promise<{ start_ms: number; text: string; started_at: string }> {
+  const stream = await readableStream(services, who, stream_id);
+  const note = await readNote(services, { stream_id, id });
+  if (note === null) throw new Refused(NO_NOTE);
+  return { ...note, started_at: new Date(Date.parse(stream.captured_at) + note.start_ms).toISOString() };
 }
 
 /** The note of that id and its text, as search finds it; null where there is none any more. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { SearchHit, Signal } from '../../../kits/typescript/src/api.js';
+import type { RecallItem, SearchHit, Signal } from '../../../kits/typescript/src/api.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { bearer } from '../../fixtures/answers.js';
 import { makeInsights, privateWorkspaceOf } from '../../fixtures/insights.js';
@@ -100,6 +100,32 @@ await t.test('K-444 notes stand among turns and suggestions, page after page', a
     cursor = page.cursor;
   }
   t.same(paged, all);
+});
+
+await t.test('K-456 recall finds notes, with what was said when they were made', async (t) => {
+  const recording = await noted('Ask Kim about the pelican');
+  await recording.add(20_000);
+  await recording.end();
+  await worker.publish(await worker.claim(recording.id), [
+    said('We went to the harbour.', [0, 900], 'a'),
+    said('Nobody was there.', [5_000, 8_000], 'b'),
+  ]);
+  const ask = async (who: TestAccount, query: string, more: object = {}) =>
+    (await who.ask<{ items: RecallItem[] }>('POST', '/recall', { query, context_turns: 0, ...more })).items;
+  const [item, ...more] = await ask(bob, 'What did I note about the pelican?');
+  t.same(more, []);
+  t.match(item, {
+    ...{ kind: 'note', stream_id: recording.id, start_ms: 1_000, end_ms: 1_000, suggestion: null },
+    ...{ started_at: '2026-11-01T10:00:01.000Z', found_by: 'words', matched: ['pelican'] },
+    ...{ note: { text: 'Ask Kim about the pelican' }, turns: [{ text: 'We went to the harbour.' }] },
+  });
+  t.equal(item?.note?.id, (await found(bob, 'pelican'))[0]?.id, 'the id is that of the signal');
+  t.match(await ask(bob, 'pelican', { stream_id: recording.id }), [{ kind: 'note' }]);
+  t.same(await ask(ann, 'pelican'), [], 'nobody else finds it');
+  const silent = await noted('A cormorant, before anything is heard');
+  t.match(await ask(bob, 'Which cormorant was it?'), [{ kind: 'note', stream_id: silent.id, turns: [] }]);
+  const [passage] = await ask(bob, 'harbour');
+  t.match(passage, { kind: 'passage', note: null });
 });
 
 await t.test('K-445 a note moves with its recording: found where that is, and nowhere else', async (t) => {

@@ -597,3 +597,31 @@ t.test(
     t.match(await call('search', { query: 'giraffe' }), { structuredContent: { results: [], hint: null } });
   },
 );
+
+t.test('K-456 search finds notes, recall as well, and fetch gives them', async (t) => {
+  const noted = await TestRecording.begin(ann, { captured_at: '2026-11-04T10:00:00.000Z' });
+  const signals = [{ ref: 'one', type: 'note', start_ms: 2_000, payload: { text: 'Rent a kayak' } }];
+  await ann.ask('POST', `/audio/streams/${noted.id}/signals`, { signals });
+  const at = '2026-11-04T10:00:02.000Z';
+  const { results } = await give<{ results: { id: string; url: string }[] }>('search', { query: 'kayak' });
+  t.match(results, [{ kind: 'note', title: `note · ${at}`, text: 'Rent a kayak', stream_id: noted.id, speaker: null }]);
+  const { id = '', url = '' } = results[0] ?? {};
+  t.match(await give('fetch', { id }), {
+    ...{ id, url, title: `note · ${at}`, text: 'Rent a kayak' },
+    metadata: { type: 'note', stream_id: noted.id, at, start_ms: 2_000 },
+  });
+  const path = url.slice(url.indexOf('/audio'));
+  t.match(await ann.ask('GET', path), { items: [{ payload: { text: 'Rent a kayak' } }] }, 'its address gives it');
+  t.match(await give('recall', { query: 'What about the kayak?' }), {
+    items: [{ kind: 'note', text: 'note: Rent a kayak' }],
+  });
+  t.match(await give('search', { query: 'kayak', kind: 'turn' }), { results: [] });
+  const refused = { isError: true, content: [{ text: /^NOT_FOUND/ }] };
+  t.match(await call('fetch', { id: `${noted.id}.${UNKNOWN}` }), refused);
+  t.match(await call('fetch', { id: `${UNKNOWN}.${UNKNOWN}` }), refused);
+  t.match(await call('fetch', { id }, await tokenFor(['insights:read'])), refused, 'notes are read with turns:read');
+  const bob = await TestAccount.open(spool, 'bob@x.test');
+  const made = { name: 'tools', permissions: ['turns:read', 'insights:read'], expires_at: null };
+  const { value } = await bob.ask<{ value: string }>('POST', '/me/tokens', made);
+  t.match(await call('fetch', { id }, value), refused, 'nobody else gets it');
+});

@@ -1,6 +1,7 @@
 import type { ItemKind } from '../../../../actors/insights/library_state.js';
 import type { Block } from '../../../domain/search/block.js';
 import { VARIANT_WEIGHTS } from '../../../domain/search/matching.js';
+import { type NotePlace, noteOf } from '../../../domain/search/places.js';
 import type { IndexedPage, SearchIndex } from './search_index.js';
 import { countOfCell, type TranscriptTexts, variantOfCell } from './word_places.js';
 
@@ -102,6 +103,12 @@ export class Hits {
   isTurn(hit: number, transcript_id?: string): boolean {
     const holder = this.#holder(hit);
     return !('entry' in holder) && (transcript_id === undefined || holder.transcript_id === transcript_id);
+  }
+
+  /** The note that the hit is; null for a turn or an item. */
+  note(hit: number): NotePlace | null {
+    const holder = this.#holder(hit);
+    return 'entry' in holder ? noteOf(holder.entry) : null;
   }
 
   /** The position among all texts of its transcript. */

@@ -26,7 +26,7 @@ import { RecallViews } from './recall_views.js';
 import { type OpenScope, openScope } from './search_scope.js';
 
 /**
- * Finds what supports an answer to a question: passages and suggestions, but not the answer. Rule K-015;
+ * Finds what supports an answer to a question: passages, suggestions and notes, but not the answer. Rule K-015;
  * docs/choices.md, "Search and recall".
  */
 
@@ -54,9 +54,9 @@ type RecallDeps = Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'
   vector_renewal: VectorRenewal;
 };
 
-const KINDS: SearchKind[] = ['turn', 'suggestion'];
+const KINDS: SearchKind[] = ['turn', 'suggestion', 'note'];
 
-/** Passages and suggestions that fit a question best. BAD_REQUEST if it has neither words nor a time. */
+/** Passages, suggestions and notes that fit a question best. BAD_REQUEST if it has neither words nor a time. */
 export async function recall(services: RecallDeps, who: Principal, query: RecallQuery): Promise<RecallAnswer> {
   if (!isTimeZone(query.time_zone))
     throw new Refused(invalidQuery('time_zone', 'must be the name of a time zone, such as Europe/Vienna'));
@@ -174,9 +174,11 @@ async function recalled(
     for (const item of await Promise.all(batch.map((one) => views.view(one)))) {
       if (item === null) continue;
       // The same speech once more, as a task or the like, comes behind what says something else.
-      const is_known = about.size === 0 && item.turns.length > 0 && item.turns.every(({ id }) => shown.has(id));
+      const is_said = item.kind !== 'note' && item.turns.length > 0;
+      const is_known = about.size === 0 && is_said && item.turns.every(({ id }) => shown.has(id));
       (is_known ? said_before : items).push(item);
-      for (const { id } of item.turns) shown.add(id);
+      // Turns around a note say where it was made.
+      if (item.kind !== 'note') for (const { id } of item.turns) shown.add(id);
     }
   }
   return [...items, ...said_before].slice(0, query.limit);

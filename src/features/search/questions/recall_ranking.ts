@@ -41,7 +41,7 @@ const NEAR_FACTOR = 1.3;
 /** Hits that are ranked between two checks of the clock. */
 const HITS_A_STEP = 2_000;
 
-/** Passages and suggestions that the best hits make, the best first; without words the newest. */
+/** Passages, suggestions and notes that the best hits make, the best first; without words the newest. */
 export async function bestOf(who: Principal, recalled: Recalled, slices: Slices): Promise<Candidate[]> {
   const { hits, weights, question } = recalled;
   const factorOf = factorOfTime(recalled);
@@ -133,7 +133,7 @@ async function ownFactor(
   { question, named, hits, reading }: Recalled,
   hit: number,
 ): Promise<number> {
-  if (!question.is_own || named.self_id === null) return 1;
+  if (!question.is_own || named.self_id === null || hits.note(hit) !== null) return 1;
   const found = await reading.item(hits, hit);
   const [owner = null] = found === null ? [] : contactsOfItem(found.kind, found.item);
   if (owner === null || found?.place.account_id !== account_id) return 1;

@@ -7,12 +7,14 @@ import { turnShape } from '../../transcripts/turn_shape.js';
 
 const recallItemShape = z
   .strictObject({
-    kind: z.enum(['passage', 'suggestion']).describe('passage: what was said; suggestion: what was made of it.'),
+    kind: z
+      .enum(['passage', 'suggestion', 'note'])
+      .describe('passage: what was said; suggestion: what was made of it; note: what a person noted on a recording.'),
     score: z.number().describe('How well it fits; only scores of one query compare.'),
     stream_id: id.nullable().describe('The recording; null where nothing is left that it rests on.'),
     start_ms: count.nullable().describe("Where it begins, in ms of the stream's timeline."),
     end_ms: count.nullable().describe('Where it is over.'),
-    started_at: moment.describe('When it was said.'),
+    started_at: moment.describe('When it was said or noted.'),
     suggestion: z
       .strictObject({
         id,
@@ -22,7 +24,11 @@ const recallItemShape = z
         due_at: moment.nullable().describe('When it is due; null for no time.'),
       })
       .nullable()
-      .describe('Null for a passage.'),
+      .describe('Null for a passage and a note.'),
+    note: z
+      .strictObject({ id: id.describe('Of the signal.'), text: z.string().describe('What was noted.') })
+      .nullable()
+      .describe('Null for anything but a note.'),
     turns: z.array(turnShape).describe('What was said there, and before and after it.'),
     highlights: z
       .array(z.array(z.tuple([count, count])))

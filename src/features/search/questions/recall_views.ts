@@ -5,6 +5,7 @@ import { type PageTurn, pageOf } from '../../../../actors/transcripts/transcript
 import type { Principal } from '../../../access/principal.js';
 import { momentOrNull } from '../../../access/response_schemas.js';
 import { type Interval, shared } from '../../../domain/intervals.js';
+import type { NotePlace } from '../../../domain/search/places.js';
 import { matchesIn } from '../../../domain/search/snippet.js';
 import { stemmerOf } from '../../../domain/search/stemmers.js';
 import { kindTerm, termsIn } from '../../../domain/search/words.js';
@@ -33,7 +34,9 @@ export class RecallViews {
 
   view(candidate: Candidate): Promise<RecallItem | null> {
     const { score } = candidate;
-    return 'hit' in candidate ? this.#suggestion(candidate.hit, score) : this.#passage(candidate.passage, score);
+    if (!('hit' in candidate)) return this.#passage(candidate.passage, score);
+    const note = this.#recalled.hits.note(candidate.hit);
+    return note === null ? this.#suggestion(candidate.hit, score) : this.#note(note, score);
   }
 
   async #passage(passage: Passage, score: number): Promise<RecallItem | null> {
@@ -68,6 +71,7 @@ export class RecallViews {
       end_ms: to.end_ms,
       started_at: new Date(Date.parse(readable.stream.captured_at) + from.start_ms).toISOString(),
       suggestion: null,
+      note: null,
       turns,
       highlights,
       matched: this.#inOrder(borne),
@@ -94,6 +98,34 @@ export class RecallViews {
       ...moment,
       started_at: new Date(saidAt('suggestion', item)).toISOString(),
       suggestion: { id, kind, text, status, due_at: momentOrNull(due_at_ms) },
+      note: null,
+      matched: this.#inOrder(matched),
+      found_by: 'words',
+    };
+  }
+
+  async #note(place: NotePlace, score: number): Promise<RecallItem | null> {
+    const { reading } = this.#recalled;
+    const found = await reading.note(place);
+    if (found === null) return null;
+    const { stream, start_ms, text } = found;
+    const matched = this.#wordsIn(text, null);
+    if (matched.length === 0) return null;
+    const readable = await reading.heard(stream.id, null);
+    const all = readable === null ? [] : await reading.turnsOf(readable, pagesAround(start_ms));
+    const last = all.findLast(({ turn }) => turn.start_ms <= start_ms);
+    const shown = readable === null ? null : await this.#shown(readable, all, (turn) => turn === last);
+    return {
+      kind: 'note',
+      score,
+      stream_id: stream.id,
+      start_ms,
+      end_ms: start_ms,
+      started_at: new Date(Date.parse(stream.captured_at) + start_ms).toISOString(),
+      suggestion: null,
+      note: { id: place.signal_id, text },
+      turns: shown?.turns ?? [],
+      highlights: shown?.highlights ?? [],
       matched: this.#inOrder(matched),
       found_by: 'words',
     };
@@ -105,12 +137,7 @@ export class RecallViews {
     for (const { stream_id, start_ms, end_ms } of evidence) {
       const readable = await reading.heard(stream_id, pipeline_id);
       if (readable === null) continue;
-      // A turn may have begun in the page before, and what was said next may lie in the one behind.
-      const first = pageOf(start_ms);
-      const all = await reading.turnsOf(
-        readable,
-        [first - 1, first, first + 1].filter((page) => page >= 0),
-      );
+      const all = await reading.turnsOf(readable, pagesAround(start_ms));
       const span = spanOf({ start_ms, end_ms });
       const shown = await this.#shown(readable, all, ({ turn }) => shared(spanOf(turn), span) > 0);
       if (shown !== null) return { stream_id, start_ms, end_ms, turns: shown.turns, highlights: shown.highlights };
@@ -169,6 +196,12 @@ export class RecallViews {
 }
 
 type Moment = Pick<RecallItem, 'stream_id' | 'start_ms' | 'end_ms' | 'turns' | 'highlights'>;
+
+/** Pages of a moment: a turn may have begun in the page before, and what was said next may lie in the one behind. */
+function pagesAround(start_ms: number): number[] {
+  const first = pageOf(start_ms);
+  return [first - 1, first, first + 1].filter((page) => page >= 0);
+}
 
 function spanOf({ start_ms, end_ms }: { start_ms: number; end_ms: number }): Interval {
   return [start_ms, Math.max(end_ms, start_ms + 1)];

@@ -5,7 +5,7 @@ import type { Principal } from '../../../access/principal.js';
 import { count, id, moment } from '../../../access/response_schemas.js';
 import { Refused } from '../../../domain/refusals.js';
 import { QueryWord } from '../../../domain/search/matching.js';
-import { type NotePlace, noteOf } from '../../../domain/search/places.js';
+import type { NotePlace } from '../../../domain/search/places.js';
 import { type ParsedQuery, parseQuery, standsIn, wordBeingTyped } from '../../../domain/search/query.js';
 import { matchesIn, type Snippet, snippetOf } from '../../../domain/search/snippet.js';
 import { stemmerOf } from '../../../domain/search/stemmers.js';
@@ -14,7 +14,7 @@ import { Slices } from '../../../engine/time/slices.js';
 import type { FeatureServices } from '../../services.js';
 import { viewTurns } from '../../transcripts/transcript_reading.js';
 import { evaluateInSlices, type Wanted } from '../index/evaluate.js';
-import type { HitPlace, Hits, SearchKind } from '../index/hits.js';
+import type { Hits, SearchKind } from '../index/hits.js';
 import { idOfHit, Ranking, type Sort } from '../index/ranking.js';
 import type { SearchIndexes } from '../index/search_index.js';
 import { contactsOfItem, HitReader } from './hit_reader.js';
@@ -154,7 +154,7 @@ class ShownHits {
 
   view(hit: number, score: number): Promise<SearchHit | null> {
     if (this.#hits.isTurn(hit)) return this.#turn(hit, score);
-    const note = noteOf((this.#hits.place(hit) as Extract<HitPlace, { entry: string }>).entry);
+    const note = this.#hits.note(hit);
     return note === null ? this.#item(hit, score) : this.#note(note, score);
   }
 
