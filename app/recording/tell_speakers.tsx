@@ -20,15 +20,6 @@ type TellProps = {
   onChanged: () => void;
 };
 
-/** Whether the speakers of a recording can be told apart by their number: it is over, has a text, and has no speakers. */
-export function canTell(
-  { tells_speakers, speakers, told_speakers, waiting }: Transcript,
-  turns: readonly Turn[],
-): boolean {
-  const is_told = told_speakers?.state === 'under_way' || told_speakers?.state === 'done';
-  return tells_speakers && (is_told || (speakers.length === 0 && waiting.length === 0 && turns.length > 0));
-}
-
 /** Has speakers told apart by their number, and shows them as a suggestion that can be undone. */
 export function TellSpeakers(props: TellProps) {
   const { told_speakers } = props.transcript;
@@ -85,12 +76,12 @@ function Suggestion({ stream_id, transcript, turns, player, onChanged }: TellPro
   return (
     <div class="tell-speakers">
       <p>{say('A suggestion by the voices. Listen before you name them.')}</p>
-      <ul class="speakers">
+      <ul class="told-speakers">
         {transcript.speakers
           .filter(({ speaker }) => told.has(speaker))
           .map(({ speaker, name }) => (
             <li key={speaker}>
-              <bdi class="speaker-name">{name ?? speakerWords(speaker)}</bdi>
+              <bdi>{name ?? speakerWords(speaker)}</bdi>
               {samplesOf(turns, speaker).map((turn, at) => (
                 <Button key={turn.id} small kind="quiet" icon="play" onClick={() => player.playFrom(turn.start_ms)}>
                   {say('Sample {n}', { n: at + 1 })}
