@@ -3,13 +3,11 @@ import t from 'tap';
 import { GERMAN } from '../../app/language/german.js';
 import { TestAccount } from '../fixtures/account.js';
 import { allowSharing } from '../fixtures/account_pages.js';
-import { appUrl, looksWell, pathsIn, settled } from '../fixtures/app_browsing.js';
+import { appUrl, looksWell, settled } from '../fixtures/app_browsing.js';
 import { Browsing, type Visitor } from '../fixtures/browsing.js';
-import { TestEndpoint } from '../fixtures/endpoints.js';
-import { makeInsights } from '../fixtures/insights.js';
+import { fillAccount } from '../fixtures/filled_account.js';
 import { Receiver } from '../fixtures/receiver.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
-import { until } from '../fixtures/until.js';
 
 /** The app in German: every page in its own words, nothing cut off, and the choice of a language. */
 
@@ -51,44 +49,15 @@ await browsing.walk(
   async (t, visitor) => {
     const { page } = visitor;
     const email = browsing.somebody();
-    const account = await TestAccount.open(spool, email);
-    const { app } = account;
-    const recording = await TestRecording.begin(account, {
-      captured_at: new Date(spool.server.services.clock.now()).toISOString(),
-    });
-    await recording.add(9_000);
-    await recording.end();
-    const worker = new TestTranscriber(spool);
-    await worker.publish(await worker.claim(recording.id), [said('I will water the roses', [500, 2_500], 'a')]);
-    await makeInsights(account, recording, {
-      suggestions: [{ text: 'Water the roses', kind: 'task', at: [[500, 2_500]] }],
-    });
-    const { session } = await spool.hostSession(app);
-    const endpoint = await TestEndpoint.open(account, receiver.on('/german', 204));
-    await app.call('PATCH /me', { body: { name: 'Ann' } });
-    const deliveries = () => app.call('GET /endpoints/{id}/deliveries', { path: { id: endpoint.id } });
-    await until('something is delivered', async () => (await deliveries()).items.length > 0);
-    const { workspaces } = await app.call('GET /me');
-    const person = await app.ask<{ id: string }>('POST', '/contacts', { name: 'Tom' });
-    const ids: Record<string, string | undefined> = {
-      '/recordings/:id': recording.id,
-      '/people/:id': person.id,
-      '/workspaces/:id': workspaces[0]?.id,
-      '/sessions/:id': session.id,
-      '/sessions/:id/summary': session.id,
-      '/webhooks/:id': endpoint.id,
-      '/webhooks/:id/deliveries/:delivery_id': endpoint.id,
-    };
-    const delivery_id = (await deliveries()).items[0]?.id ?? '';
+    const paths = await fillAccount(spool, receiver, email);
     await page.goto(appUrl(browsing, ''));
     await page.getByRole('button', { name: 'Anmelden' }).waitFor();
     await looksWell(t, page, 'signed out');
     t.same(await leftInEnglish(page), []);
     await enter(visitor, '/recordings', email);
     t.equal(await page.evaluate('document.documentElement.lang'), 'de');
-    for (const path of [...pathsIn('routes.ts'), '/no/such/page']) {
-      const filled = path.replace(':id', ids[path] ?? '').replace(':delivery_id', delivery_id);
-      await page.goto(appUrl(browsing, filled));
+    for (const path of [...paths, '/no/such/page']) {
+      await page.goto(appUrl(browsing, path));
       await settled(page);
       await looksWell(t, page, path);
       t.same(await leftInEnglish(page), [], `${path} is in German`);

@@ -1,8 +1,10 @@
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
+import { unsubscribeUrl } from '../../src/features/due/due_mail_settings.js';
 import { TestAccount } from '../fixtures/account.js';
 import { looksWell, pathsIn } from '../fixtures/app_browsing.js';
-import { Browsing } from '../fixtures/browsing.js';
+import { Browsing, headingOf } from '../fixtures/browsing.js';
+import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 
 /**
  * Every page that there is, by the tables that say which there are: axe finds nothing, small and dark, wide and light. Those
@@ -28,6 +30,37 @@ await walk('pages without a sign-in: the start, the reference, the guides', asyn
   }
   t.ok(looked >= 30, `${looked} pages`);
 });
+
+await walk(
+  'K-440 pages for whoever has an address, in German',
+  async (t, { page }) => {
+    const { base_url, services } = spool.server;
+    const ann = await TestAccount.open(spool, browsing.somebody());
+    const recording = await TestRecording.begin(ann, { captured_at: '2026-10-05T10:00:00.000Z' });
+    await recording.add(9_000);
+    await recording.end();
+    const worker = new TestTranscriber(spool);
+    await worker.publish(await worker.claim(recording.id), [said('I will water the roses', [500, 2_500], 'a')]);
+    const body = { shows: ['summary', 'audio'], days: 7 };
+    const link = await ann.ask<{ url: string }>('POST', `/audio/streams/${recording.id}/links`, body);
+    await ann.ask('PATCH', '/me/due-mail', { is_on: true });
+    const unsubscribe_url = unsubscribeUrl({ ...services, base_url }, await services.actors.account(ann.id).view());
+    const looked = async (url: string, heading: string) => {
+      await page.goto(url);
+      t.equal(await headingOf(page), heading);
+      t.equal(await page.evaluate('document.documentElement.lang'), 'de');
+      await looksWell(t, page, heading);
+    };
+    await looked(link.url, 'Aufnahme');
+    await looked(`${base_url}/shared/none`, 'Dieser Link gilt nicht mehr');
+    await looked(`${base_url}/calendar/none`, 'Diesen Kalender gibt es nicht mehr');
+    await looked(`${base_url}/unsubscribe/none`, 'Diese Adresse ist nicht bekannt');
+    await looked(unsubscribe_url ?? '', 'Keine E-Mails über Fälliges mehr?');
+    await Promise.all([page.waitForEvent('load'), page.getByRole('button').click()]);
+    await looksWell(t, page, 'no more mails');
+  },
+  { locale: 'de-DE' },
+);
 
 await walk('pages of operators', async (t, visitor) => {
   const { page } = visitor;
