@@ -91,12 +91,17 @@ await walk('K-350 K-351 K-352 what came of a recording is read, done and written
   await button(page, 'Copy').or(button(page, 'Copied')).click();
   t.notMatch(await page.evaluate('navigator.clipboard.readText()'), /Summary/);
 
-  await page.emulateMedia({ media: 'print' });
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  t.equal(await page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'light', 'paper is light');
   for (const seen of [panel.getByText('Ben paints it.'), page.getByText('Who has the ladder?').first()])
     t.ok(await seen.isVisible());
-  for (const hidden of [button(page, 'Copy').or(button(page, 'Copied')), page.getByRole('navigation').first()])
+  for (const hidden of [
+    button(page, 'Copy').or(button(page, 'Copied')),
+    page.getByRole('navigation').first(),
+    page.getByLabel('Add a tag'),
+  ])
     t.notOk(await hidden.isVisible());
-  await page.emulateMedia({ media: 'screen' });
+  await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
 
   await button(page, 'Edit the summary').click();
   await button(page, 'Discard my changes').click();
