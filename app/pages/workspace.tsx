@@ -78,9 +78,10 @@ function Rename({ open, ...props }: RenameProps & { open: boolean }) {
 
 function RenameForm({ workspace, set, onClose }: RenameProps) {
   const { id } = workspace;
-  const [name, setName] = useDraft('name', workspaceName(workspace));
+  const shown = workspaceName(workspace);
+  const [name, setName] = useDraft('name', shown);
   const renaming = useAction(async () => {
-    set(await api('PATCH /workspaces/{id}', { path: { id }, body: { name } }));
+    set(await api('PATCH /workspaces/{id}', { path: { id }, body: { name: name === shown ? workspace.name : name } }));
     onClose();
   });
   return (
