@@ -1,7 +1,7 @@
 import type { OfflineRecognizer, OfflineRecognizerConfig, Vad } from 'sherpa-onnx-node';
 import { codeOf } from '../../domain/language/text_table.js';
 import type { SpeechBefore } from '../../domain/speech_before.js';
-import { disagreementMax, disagreementOf } from './agreement.js';
+import { agreedText, disagreementMax, disagreementOf, thirdDecides } from './agreement.js';
 import { diarizationConfig } from './diarization.js';
 import { type Sentence, sentencesOf } from './sentences.js';
 import type { SpeechModel } from './speech_model.js';
@@ -27,8 +27,10 @@ export type RecognitionOptions = {
   speech_before: SpeechBefore;
 };
 
-const SHIFT = 0.15 * SPEECH_RATE;
-const SOFTER = 0.6;
+/** An utterance as it is decoded again: softer, and with silence before and behind it, in samples. */
+type Alteration = { before: number; behind: number; gain: number };
+const SECOND: Alteration = { before: 0.15 * SPEECH_RATE, behind: 0.15 * SPEECH_RATE, gain: 0.6 };
+const THIRD: Alteration = { before: 0.5 * SPEECH_RATE, behind: 0.2 * SPEECH_RATE, gain: 1 };
 /** The audio that the detector holds, in seconds: an utterance is taken from it as soon as it ends. */
 const DETECTOR_S = 120;
 
@@ -66,12 +68,15 @@ export class SpeechRecognizer {
     const decoded = utterances.flatMap(({ from, to, voice, samples: said }) => {
       const { text, lang } = this.#decode(said);
       if (text === '') return [];
-      const disagreement = checks_twice ? disagreementOf(text, this.#decode(altered(said)).text) : 0;
-      return [{ from, to, voice, text, lang, disagreement, ms: ((to - from) * 1_000) / SPEECH_RATE }];
+      const second = checks_twice ? this.#decode(altered(said, SECOND)).text : text;
+      const disagreement = checks_twice ? disagreementOf(text, second) : 0;
+      return [{ from, to, voice, said, text, second, lang, disagreement, ms: ((to - from) * 1_000) / SPEECH_RATE }];
     });
     const disagreement_max = disagreementMax(decoded, speech_before);
-    for (const { from, to, voice, text, lang, disagreement } of decoded) {
-      if (disagreement > disagreement_max) {
+    for (const one of decoded) {
+      const { from, to, voice, lang, disagreement } = one;
+      const text = disagreement <= disagreement_max ? one.text : this.#thirdText(one, disagreement_max);
+      if (text === null) {
         heard.not_understood.push({ start_s: from / SPEECH_RATE, end_s: to / SPEECH_RATE });
         continue;
       }
@@ -81,6 +86,15 @@ export class SpeechRecognizer {
     }
     if (diarize && this.#speakers !== null) nameSpeakers(heard.segments, this.#speakers.process(samples));
     return heard;
+  }
+
+  /** The text of an utterance whose first two decodings differ; null where a third one settles nothing, or may not. */
+  #thirdText(
+    { said, text, second }: { said: Float32Array; text: string; second: string },
+    disagreement_max: number,
+  ): string | null {
+    if (!thirdDecides(disagreement_max)) return null;
+    return agreedText([text, second], this.#decode(altered(said, THIRD)).text);
   }
 
   #decode(samples: Float32Array): { text: string; lang?: string | undefined } {
@@ -128,9 +142,8 @@ function nameSpeakers(
   }
 }
 
-/** The same speech, softer, and with silence on either side. */
-function altered(samples: Float32Array): Float32Array {
-  const moved = new Float32Array(samples.length + 2 * SHIFT);
-  for (let at = 0; at < samples.length; at++) moved[at + SHIFT] = (samples[at] as number) * SOFTER;
+function altered(samples: Float32Array, { before, behind, gain }: Alteration): Float32Array {
+  const moved = new Float32Array(before + samples.length + behind);
+  for (let at = 0; at < samples.length; at++) moved[at + before] = (samples[at] as number) * gain;
   return moved;
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { NO_SPEECH_BEFORE } from '../../../src/domain/speech_before.js';
-import { disagreementMax, disagreementOf } from '../../../src/engine/speech/agreement.js';
+import { agreedText, disagreementMax, disagreementOf, thirdDecides } from '../../../src/engine/speech/agreement.js';
 
 t.test('how far two texts differ is the share of words of the longer one', async (t) => {
   const cases: [one: string, other: string, expected: number][] = [
@@ -28,4 +28,40 @@ t.test('K-261 speech is doubted where most of it was not understood', async (t) 
     ['most was before, and this is not', speech([5_000, 0.8]), before(10_000, 0), SURE],
   ];
   for (const [says, of, was, expected] of cases) t.equal(disagreementMax(of, was), expected, says);
+});
+
+t.test('K-473 a third decoding tells what was said where it agrees with one of the first two', async (t) => {
+  const cases: [says: string, others: string[], third: string, expected: string | null][] = [
+    ['with the first', ['Order two new chairs.', 'Auto to new cares.'], 'order two new chairs', 'order two new chairs'],
+    [
+      'with the second',
+      ['Auto to new cares.', 'Order two new chairs.'],
+      'Order two new chairs.',
+      'Order two new chairs.',
+    ],
+    [
+      'but for one word of five',
+      ['Order two new chairs now.', 'Auto'],
+      'Order two new chairs.',
+      'Order two new chairs.',
+    ],
+    ['with none', ['Order two new chairs.', 'Auto to new cares.'], 'Order a new car.', null],
+    ['nothing is no text', ['Order two new chairs.', ''], '', null],
+  ];
+  for (const [says, others, third, expected] of cases) t.equal(agreedText(others, third), expected, says);
+});
+
+t.test('K-473 it is asked for where most was understood', async (t) => {
+  t.ok(
+    thirdDecides(
+      disagreementMax(
+        [
+          { ms: 5_000, disagreement: 0 },
+          { ms: 4_000, disagreement: 0.8 },
+        ],
+        NO_SPEECH_BEFORE,
+      ),
+    ),
+  );
+  t.notOk(thirdDecides(disagreementMax([{ ms: 5_000, disagreement: 0.8 }], NO_SPEECH_BEFORE)));
 });
