@@ -34,9 +34,11 @@ type ImportedFile = {
   text?: string;
   stream_id: string | null;
   error: { code: string; message: string } | null;
-  captured_at?: string | null;
-  captured_at_by?: Import['captured_at_by'];
+  captured_at?: string | null | undefined;
+  captured_at_by?: Import['captured_at_by'] | undefined;
 };
+
+type SentFile = Pick<Import, 'stream_id' | 'error'> & Partial<Pick<Import, 'captured_at' | 'captured_at_by'>>;
 
 /** A piece on a slow line takes its time. */
 const PIECE_MAX_MS = 10 * 60_000;
@@ -86,14 +88,14 @@ async function sent(
   access: AccountAccess,
   { file, text }: { file: string; text: FileText | null },
   options: ImportOptions,
-): Promise<Import> {
+): Promise<SentFile> {
   const handle = await open(file);
   const shown = new ImportBar(basename(file));
   try {
     const { size: size_bytes, mtimeMs } = await handle.stat();
     const too_large = sizeFault(file, size_bytes);
-    if (too_large !== null) throw new CallRefused(400, too_large.code, too_large.message, null);
-    if (size_bytes === 0) throw new CallRefused(400, 'BAD_REQUEST', 'The file is empty.', null);
+    if (too_large !== null) return { stream_id: null, error: too_large };
+    if (size_bytes === 0) return { stream_id: null, error: { code: 'BAD_REQUEST', message: 'The file is empty.' } };
     const read = async (start: number, end: number) => {
       const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafeSlow(end - start), 0, end - start, start);
       if (bytesRead < end - start) throw new UserError(`${file} became shorter while it was read.`);

@@ -118,6 +118,7 @@ t.test('K-447 a transcript that is too large is said once, and others go on', as
   t.match(ran, { code: 1, out: /^large\.vtt: The transcript has more than 20 MiB\. \(TRANSCRIPT_UNREADABLE\)$/m });
   t.same(await titles(), ['both', 'good'], 'the audio beside one is transcribed');
   t.ok(existsSync(join(folder, 'large.vtt')));
+  t.match(await once(), { code: 1, out: /^both\.vtt: The transcript has more than 20 MiB/ }, 'then by itself');
   t.match(await once(), { code: 1, out: '' });
   const { items } = await person.ask<{ items: Import[] }>('GET', '/audio/imports');
   t.same(items.map(({ name }) => name).sort(), ['both.wav', 'good.vtt'], 'nothing else was sent');
