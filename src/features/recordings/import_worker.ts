@@ -268,7 +268,7 @@ class ImportMaker {
       captured_at,
       ...(utc_offset_min !== undefined && { utc_offset_min }),
     };
-    const place = { stream_id, source_id, fences };
+    const place = { stream_id, source_id, fences: [...fences, { fence: 'open' as const, id: stream_id }] };
     try {
       await askRecordingEvents({ actors }, place, (stream, silence, holds) =>
         stream.register({ ...registered, ...silence }, holds),
@@ -289,7 +289,8 @@ class ImportMaker {
         stream.end({ end_ms: length_ms, ...silence }, holds),
       );
     } catch (error) {
-      if (!isRefused(error, 'NOT_FOUND')) throw error;
+      const is_deleted = async () => (await orNull(actors.stream(stream_id).view(), 'NOT_FOUND')) === null;
+      if (!isRefused(error, 'NOT_FOUND') && !(isFenceBroken(error) && (await is_deleted()))) throw error;
       throw new ImportFailed('RECORDING_DELETED', 'The recording was deleted before it was whole.');
     }
   }

@@ -130,7 +130,8 @@ t.test('K-446 a conversation whose import has failed is made again by the same b
 
   let deleted = 0;
   blobs.open = async (...asked) => {
-    for (const { id } of await titled('Deleted')) {
+    // Once: an owner does not delete again while it goes.
+    for (const { id } of deleted === 0 ? await titled('Deleted') : []) {
       await ann.ask('DELETE', `/audio/streams/${id}`);
       deleted += 1;
     }
