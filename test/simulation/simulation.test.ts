@@ -8,10 +8,10 @@ import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
 /** Faults, layer A. More seeds: `npm run spool -- simulate --seeds 5000`. */
 const SEEDS = 5;
-const WORKSPACE_SEEDS = 12;
+const WORKSPACE_SEEDS = 10;
 const ENDPOINT_SEEDS = 2;
 const SESSION_SEEDS = 6;
-const READ_SEEDS = 16;
+const READ_SEEDS = 8;
 const ENDPOINT_OPERATIONS = 60;
 /** Kinds of operations that so few seeds may do without. */
 const RARE_MAX = 3;
