@@ -18,7 +18,7 @@ type Lane = { clients: [AppClient, AppClient]; written: number };
 
 scenario<Size>({
   title: 'whoever has written through one process and reads through another sees what was written',
-  smoke: { pairs: 600, lanes: 4, load: 4 },
+  smoke: { pairs: 300, lanes: 4, load: 4 },
   full: { pairs: 1_000_000, lanes: 8, load: 8 },
   full_max_ms: 4 * 3_600_000,
   run: readYourWrite,
