@@ -26,17 +26,12 @@ export class ServerWatch {
 
   /** Cores in use between the last two readings; null until there are two of one process. */
   get cores(): number | null {
-    const [before, last] = this.readings.slice(-2);
-    if (before === undefined || last === undefined || last.cpu_s < before.cpu_s) return null;
-    return ((last.cpu_s - before.cpu_s) * 1_000) / (last.at_ms - before.at_ms);
+    return coresOver(this.readings.slice(-2));
   }
 
   /** Cores in use between two moments (monotonic); null without two readings of one process. */
   coresBetween(from_ms: number, to_ms: number): number | null {
-    const within = this.readings.filter(({ at_ms }) => at_ms >= from_ms && at_ms < to_ms);
-    const [first, last] = [within[0], within.at(-1)];
-    if (first === undefined || last === undefined || first === last || last.cpu_s < first.cpu_s) return null;
-    return ((last.cpu_s - first.cpu_s) * 1_000) / (last.at_ms - first.at_ms);
+    return coresOver(this.readings.filter(({ at_ms }) => at_ms >= from_ms && at_ms < to_ms));
   }
 
   /** The mean memory of the readings between two moments (monotonic), 0 when there are none. */
@@ -57,4 +52,11 @@ export class ServerWatch {
       // It is away: that is what some runs are about.
     }
   }
+}
+
+/** Cores in use from the first reading to the last; null until there are two of one process. */
+function coresOver(readings: readonly Reading[]): number | null {
+  const [first, last] = [readings[0], readings.at(-1)];
+  if (first === undefined || last === undefined || first === last || last.cpu_s < first.cpu_s) return null;
+  return ((last.cpu_s - first.cpu_s) * 1_000) / (last.at_ms - first.at_ms);
 }
