@@ -8,7 +8,7 @@ import { makeReady, readCommandLine, root } from './setup.mjs';
 
 const { positionals } = readCommandLine({
   form: 'npm run test:browser -- [PART OF A FILE NAME ...]',
-  says: 'Runs the tests in test/browser/, with the Chromium at CHROMIUM_PATH or one that is installed. Without one it installs the package chromium where apt-get may run as root.',
+  says: 'Runs the tests in test/browser/, with the Chromium at CHROMIUM_PATH or one that is installed. Without one it installs a package of it where apt-get may run as root.',
   words_max: Number.POSITIVE_INFINITY,
 });
 makeReady({ with_dev: true });

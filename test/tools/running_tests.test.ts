@@ -84,6 +84,25 @@ t.test('a file that hangs fails by its timeout, and a process that something hol
   ]);
 });
 
+t.test('a file that failed beside others and passes alone is named, and does not count as failed', async (t) => {
+  const { Report } = (await import(join(ROOT, 'tools/testing/report.mjs'))) as {
+    Report: new (
+      files: number,
+    ) => { add(file: object): void; failed_files: string[]; failed: number; printEnd(left_out: object): void };
+  };
+  const lines: string[] = [];
+  t.intercept(console, 'log', { value: (line: string) => lines.push(line) });
+  const report = new Report(2);
+  const file = { tap: '', errors: '', ending: null, ms: 1, cpu_s: 1 };
+  report.add({ ...file, path: 'a', passed: 1, failed: ['one', 'two'] });
+  report.add({ ...file, path: 'b', passed: 2, failed: ['three'] });
+  t.same([report.failed, report.failed_files], [3, ['a', 'b']]);
+  report.add({ ...file, path: 'a', passed: 3, failed: [] });
+  report.add({ ...file, path: 'b', passed: 2, failed: ['three'] });
+  report.printEnd({ without_browser: 0, no_chromium: '' });
+  t.same(lines.slice(-3), ['failed beside others and passed alone: a', 'failed: b: three', '\n5 passed, 1 failed']);
+});
+
 t.test('tap follows promises by way of createHook, which tests do without', async (t) => {
   const program = `
     import async_hooks from 'node:async_hooks';

@@ -12,7 +12,7 @@ import ts from 'typescript';
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
 const FOLDERS = ['src', 'actors', 'routes', 'certs'];
 /** Made to be filled while a server runs. */
-const STATEFUL = new Set(['AsyncLocalStorage', 'LRUCache', 'SharedPool', 'WeakMap', 'WeakSet']);
+const STATEFUL = new Set(['AsyncLocalStorage', 'LRUCache', 'RecentlyUsed', 'SharedPool', 'WeakMap', 'WeakSet']);
 const CHANGES = new Set('add clear copyWithin delete fill pop push reverse set shift sort splice unshift'.split(' '));
 
 for (const path of FOLDERS.filter((folder) => existsSync(join(root, folder))).flatMap(sourcesIn)) {

@@ -23,12 +23,11 @@ const PROGRESS_EVERY_MS = process.stdout.isTTY ? 1_000 : 30_000;
 const CLEAR_LINE = '\r\x1b[K';
 
 export class Report {
-  passed = 0;
-  failed = 0;
-  #names = [];
-  /** The parts that this machine lacks for some tests, as files report them. */
-  #not_run = new Set();
-  #files = [];
+  /** Failures that are not of a file. */
+  problems = 0;
+  /** By path, as each ran last. */
+  #files = new Map();
+  #passed_alone = [];
   #files_of_all;
   #began_ms = performance.now();
   #ticking;
@@ -42,7 +41,7 @@ export class Report {
   #printProgress() {
     const s = Math.floor((performance.now() - this.#began_ms) / 1000);
     const elapsed = `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`;
-    const text = `${this.#files.length} of ${this.#files_of_all} files, ${elapsed}, ${this.failed} failed`;
+    const text = `${this.#files.size} of ${this.#files_of_all} files, ${elapsed}, ${this.failed} failed`;
     if (process.stdout.isTTY) process.stdout.write(`${CLEAR_LINE}${text}`);
     else console.log(text);
   }
@@ -52,14 +51,28 @@ export class Report {
     console.log(process.stdout.isTTY ? CLEAR_LINE + text : text);
   }
 
-  /** Takes in a file that has run. What went wrong in it is printed at once. */
+  get passed() {
+    return this.#sum(({ passed }) => passed);
+  }
+
+  get failed() {
+    return this.#sum(({ failed }) => failed.length) + this.problems;
+  }
+
+  get failed_files() {
+    return [...this.#files.values()].filter(({ failed }) => failed.length > 0).map(({ path }) => path);
+  }
+
+  #sum(part) {
+    return [...this.#files.values()].reduce((all, file) => all + part(file), 0);
+  }
+
+  /** Takes in a file that has run; once more where it ran again. What went wrong in it is printed at once. */
   add(file) {
-    this.passed += file.passed;
-    this.failed += file.failed.length;
-    for (const line of file.tap.split('\n')) if (line.startsWith('not run: ')) this.#not_run.add(line);
-    this.#names.push(...file.failed.map((name) => `${file.path}: ${name}`));
-    this.#files.push(file);
+    const before = this.#files.get(file.path);
     if (file.failed.length > 0) this.#print(failureText(file));
+    else if (before !== undefined && before.failed.length > 0) this.#passed_alone.push(file.path);
+    this.#files.set(file.path, file);
     if (process.stdout.isTTY) this.#printProgress();
   }
 
@@ -72,22 +85,25 @@ export class Report {
   printSlowest(count) {
     this.#endProgress();
     const seconds = (number) => number.toFixed(1).padStart(8);
-    const sum = (part) => this.#files.reduce((all, file) => all + part(file), 0);
     console.log('   CPU s  wall s');
-    const slowest = this.#files.toSorted((a, b) => b.cpu_s - a.cpu_s || b.ms - a.ms).slice(0, count);
+    const slowest = [...this.#files.values()].sort((a, b) => b.cpu_s - a.cpu_s || b.ms - a.ms).slice(0, count);
     for (const { path, cpu_s, ms } of slowest) console.log(`${seconds(cpu_s)}${seconds(ms / 1000)}  ${path}`);
-    const all = seconds(sum(({ cpu_s }) => cpu_s)) + seconds(sum(({ ms }) => ms) / 1000);
-    console.log(`${all}  all ${this.#files.length} files`);
+    const all = seconds(this.#sum(({ cpu_s }) => cpu_s)) + seconds(this.#sum(({ ms }) => ms) / 1000);
+    console.log(`${all}  all ${this.#files.size} files`);
   }
 
   /** Prints failures, what did not run, and the counts. The last line is `N passed, N failed`. */
   printEnd({ without_browser, no_chromium }) {
     this.#endProgress();
-    for (const name of this.#names) console.log(`failed: ${name}`);
-    for (const line of this.#not_run) console.log(line);
+    for (const path of this.#passed_alone) console.log(`failed beside others and passed alone: ${path}`);
+    const files = [...this.#files.values()];
+    for (const { path, failed } of files) for (const name of failed) console.log(`failed: ${path}: ${name}`);
+    // The parts that this machine lacks for some tests, as files report them.
+    const lines = files.flatMap(({ tap }) => tap.split('\n')).filter((line) => line.startsWith('not run: '));
+    for (const line of new Set(lines)) console.log(line);
     if (without_browser > 0) {
-      const files = `The tests in a browser (${without_browser} files) did not run.`;
-      const text = `${files} ${no_chromium} Or: npm run test:browser`;
+      const left_out = `The tests in a browser (${without_browser} files) did not run.`;
+      const text = `${left_out} ${no_chromium} Or: npm run test:browser`;
       console.log(process.stdout.isTTY ? `\x1b[31m${text}\x1b[0m` : text);
     }
     console.log(`\n${this.passed} passed, ${this.failed} failed`);

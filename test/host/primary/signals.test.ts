@@ -45,7 +45,7 @@ t.test('one process alone: a reload is answered by a line, and no signal opens a
   await server.ready();
   for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) server.signal(signal);
   await until('all were answered', () => server.output.match(/nothing is (?:done|replaced)/g)?.length === 6);
-  t.equal((await fetch(`${server.operator_url}/readyz`)).status, 200);
+  await until('it serves', async () => (await fetch(`${server.operator_url}/readyz`)).status === 200);
   t.notMatch(server.output, /Debugger/);
 });
 
