@@ -6,6 +6,8 @@
 export const DOCUMENT = '/app';
 const FILES = '/assets/';
 const PREFIX = 'spool-shell ';
+/** Answers vary by `Origin`, which a page sends with a script and a worker that keeps it does not. */
+const ANY_ORIGIN = { ignoreVary: true } as const;
 const NAMED = / (?:src|href)="(\/assets\/[^"]+)"/g;
 
 /** The browser's caches (`CacheStorage`), as far as they are used here. */
@@ -17,7 +19,7 @@ export type ShellCaches = {
   }>;
   keys(): Promise<string[]>;
   delete(name: string): Promise<boolean>;
-  match(request: string | Request): Promise<Response | undefined>;
+  match(request: string | Request, options: { ignoreVary: true }): Promise<Response | undefined>;
 };
 
 export function isPageRequest({ mode, method }: Request, pathname: string): boolean {
@@ -49,10 +51,10 @@ export async function keepShell(caches: ShellCaches, document: Response): Promis
 
 /** The document that is kept, for any page; an error where none is. */
 export async function keptDocument(caches: ShellCaches): Promise<Response> {
-  return (await caches.match(DOCUMENT)) ?? Response.error();
+  return (await caches.match(DOCUMENT, ANY_ORIGIN)) ?? Response.error();
 }
 
 /** A file of the app. What lies at such an address never changes. */
 export async function fileOf(caches: ShellCaches, request: Request): Promise<Response> {
-  return (await caches.match(request)) ?? fetch(request);
+  return (await caches.match(request, ANY_ORIGIN)) ?? fetch(request);
 }
