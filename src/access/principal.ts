@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { type Account, eraseAtMs, isOpen } from '../../actors/accounts/account_state.js';
 import type { AppSession } from '../../actors/accounts/app_session.js';
 import type { Grant } from '../../actors/oauth/grant.js';
@@ -9,6 +8,7 @@ import { type Permission, permissionsOf } from '../domain/permissions.js';
 import { orNull, type Refusal, Refused, refuse } from '../domain/refusals.js';
 import { permissionsOfScopes, recalls, TRANSCRIBES } from '../domain/scopes.js';
 import type { Actors } from '../engine/runtime/actors.js';
+import { RecentlyUsed } from '../engine/runtime/recently_used.js';
 import type { AccessClaims, AccessTokens } from '../engine/secrets/access_tokens.js';
 import type { ServerKeys } from '../engine/secrets/server_keys.js';
 import {
@@ -58,9 +58,7 @@ export class KnownCallers {
    * App tokens found genuine, by hash: only that they are ours, and whose. Every request still checks that they are
    * valid.
    */
-  readonly app_tokens = new LRUCache<string, { session_id: string; serial: number; account_id: string }>({
-    max: REMEMBERED_MAX,
-  });
+  readonly app_tokens = new RecentlyUsed<{ session_id: string; serial: number; account_id: string }>(REMEMBERED_MAX);
   readonly principals = new WeakMap<AppSession | AccessTokenHolder, Principal>();
   readonly holders = new WeakMap<AccessClaims, AccessTokenHolder>();
 }

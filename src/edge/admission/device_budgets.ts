@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../domain/limits.js';
 import { type Refusal, refuse } from '../../domain/refusals.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
+import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
 import { spreadRetryAfter } from './overload.js';
 
 const MINUTE_MS = 60_000;
@@ -20,7 +20,7 @@ export class DeviceBudgets {
   readonly #requests_per_minute: number;
   readonly #on: boolean;
   readonly #monotonic_ms: () => number;
-  readonly #buckets = new LRUCache<string, Bucket>({ max: BUCKETS_MAX });
+  readonly #buckets = new RecentlyUsed<Bucket>(BUCKETS_MAX);
   readonly #uploads = new Map<string, number>();
 
   constructor(requests_per_minute: number, options: { on: boolean; monotonic_ms?: () => number }) {

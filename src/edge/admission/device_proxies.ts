@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { type ClientCertLines, readClientCertHeader } from '../../../certs/client_cert_header.js';
 import { type CertificateFacts, readPassedCertificate } from '../../../certs/inspection.js';
 import { NetworkList } from '../../engine/limits/network_list.js';
+import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
 
 /**
  * The number of recently active devices behind proxies that are kept. Only certificates of ours are kept, so an entry
@@ -21,7 +21,7 @@ export class DeviceProxies {
   readonly #issuers: readonly X509Certificate[];
   /** Requests that a proxy passed on: its connection serves others as well. */
   readonly #passed_on = new WeakSet<FastifyRequest>();
-  readonly #kept = new LRUCache<string, CertificateFacts>({ max: KEPT_MAX });
+  readonly #kept = new RecentlyUsed<CertificateFacts>(KEPT_MAX);
 
   /** `networks`: addresses, or networks such as 10.0.0.0/8. */
   constructor(networks: readonly string[], issuers: readonly X509Certificate[]) {

@@ -10,8 +10,8 @@ import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { LRUCache } from 'lru-cache';
 import pMap from 'p-map';
+import { RecentlyUsed } from '../runtime/recently_used.js';
 import { newContainer, type PlacedBytes } from './blob_keys.js';
 import type { AppendedClaims } from './blob_store.js';
 import type { DirectorySync } from './directory_sync.js';
@@ -109,7 +109,7 @@ export class Segments {
   #current: OpenSegment | null = null;
   /** Erasures, one after the other in each segment. */
   readonly #erasures = new InTurn();
-  readonly #live = new LRUCache<string, KnownLive>({ max: KNOWN_MAX });
+  readonly #live = new RecentlyUsed<KnownLive>(KNOWN_MAX);
 
   constructor(deps: SegmentsDeps) {
     this.#deps = deps;

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { LRUCache } from 'lru-cache';
 import { type Refusal, refuse } from '../../domain/refusals.js';
+import { RecentlyUsed } from '../runtime/recently_used.js';
 import type { SharedWindows } from './shared_windows.js';
 
 const WINDOW_MS = 60_000;
@@ -51,7 +51,7 @@ export class RateLimits<Name extends string = RateName> {
   readonly #on: boolean;
   readonly #shared: Pick<SharedWindows, 'count'> | null;
   readonly #monotonic_ms: () => number;
-  readonly #windows = new LRUCache<string, { began_ms: number; count: number }>({ max: NETWORKS_MAX });
+  readonly #windows = new RecentlyUsed<{ began_ms: number; count: number }>(NETWORKS_MAX);
 
   constructor(
     limits: Record<Name, number>,

@@ -28,10 +28,8 @@ export class Caches {
   }
 
   #make<Value extends object>(kind: CacheKind<Value>): LRUCache<string, Value> {
-    const { max, sizeOf } = kind;
-    const made = new LRUCache<string, Value>(
-      sizeOf === undefined ? { max } : { maxSize: max, sizeCalculation: sizeOf },
-    );
+    const { max, sizeOf = () => 1 } = kind;
+    const made = new LRUCache<string, Value>({ maxSize: max, sizeCalculation: sizeOf });
     this.#made.set(kind, made);
     return made;
   }

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Address } from '../../../actors/actor.js';
 import { type DueMember, type DueMembersDeps, NotNow } from '../jobs/due_members.js';
@@ -6,6 +5,7 @@ import { DueWorker } from '../jobs/due_worker.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { DueReminder } from '../store/store.js';
+import { RecentlyUsed } from './recently_used.js';
 import type { Runtime } from './runtime.js';
 
 const EVERY_MS = 1_000;
@@ -31,7 +31,7 @@ type FoundReminder = DueMember & DueReminder;
  */
 export function reminderWorker(deps: ReminderWorkerDeps): DueWorker<FoundReminder> {
   const { store, runtime, metrics, log, now } = deps;
-  const throws = new LRUCache<string, number>({ max: THROWS_KEPT_MAX });
+  const throws = new RecentlyUsed<number>(THROWS_KEPT_MAX);
   const work = {
     ...({ queue: 'reminders', every_ms: EVERY_MS, at_once: AT_ONCE, round_max: ROUND_MAX } as const),
     complaint: 'a reminder could not be fired',

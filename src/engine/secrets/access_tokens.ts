@@ -1,10 +1,10 @@
 import { hash, sign } from 'node:crypto';
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type Audience, audienceUrl, type Issuer } from '../../domain/audiences.js';
 import { isId } from '../../domain/ids.js';
 import { randomBytes } from '../random/random.js';
+import { RecentlyUsed } from '../runtime/recently_used.js';
 import { SIGNING_ALGORITHM, type SigningKeys } from './signing_keys.js';
 
 /** The claims of an OAuth access token. Times are whole seconds once they were in a token, rounded down. */
@@ -52,7 +52,7 @@ export class AccessTokens {
   readonly #now: () => number;
   readonly #issuerUrl: (issuer: Issuer) => string;
   /** Tokens found genuine, by hash: a signature is checked once, not with every request. */
-  readonly #genuine = new LRUCache<string, AccessClaims>({ max: REMEMBERED_MAX });
+  readonly #genuine = new RecentlyUsed<AccessClaims>(REMEMBERED_MAX);
 
   constructor(parts: {
     signing_keys: Pick<SigningKeys, 'signer' | 'verifier'>;

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { createClient, createCluster, type RedisClientType } from 'redis';
 import { type Entity, type RedisConnection, Repository, Schema } from 'redis-om';
 import { backoffAfter } from '../../domain/backoff.js';
+import { RecentlyUsed } from '../runtime/recently_used.js';
 import { partitionOfText, tagOf } from './partitions.js';
 import type { RedisLocation } from './redis_location.js';
 import { StoreUnavailable } from './store.js';
@@ -125,7 +125,7 @@ export class ImmutableRecords<T extends object> {
   /** The repositories of one connection, by partition. */
   #repositories = new Map<number, Repository>();
   #client: RedisConnection | null = null;
-  readonly #known = new LRUCache<string, T>({ max: REMEMBERED_MAX });
+  readonly #known = new RecentlyUsed<T>(REMEMBERED_MAX);
 
   constructor(redis: ImmutableRecordsRedis, form: RecordForm<T>) {
     this.#redis = redis;

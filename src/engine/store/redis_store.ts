@@ -1,6 +1,6 @@
 import { Command, type Redis } from 'ioredis';
-import { LRUCache } from 'lru-cache';
 import type { QueuedDelivery, RangeQuery, RecordQuery } from '../../../actors/actor.js';
+import { RecentlyUsed } from '../runtime/recently_used.js';
 import { CommitBatches } from './commit_batches.js';
 import { parseVerdict, writeCommit } from './commit_call.js';
 import { CommitNotices } from './commit_notices.js';
@@ -59,7 +59,7 @@ export class RedisStore implements Store {
   /** Whether Redis tells other processes of each commit. */
   readonly #tells: boolean;
   /** The subscribers of an account's events, as last seen; a commit that relies on them names their version. */
-  readonly #subscriptions = new LRUCache<string, Subscriptions>({ max: SUBSCRIPTIONS_KEPT_MAX });
+  readonly #subscriptions = new RecentlyUsed<Subscriptions>(SUBSCRIPTIONS_KEPT_MAX);
   readonly #notices: CommitNotices;
 
   constructor(redis: Redis, draw_log_name: () => string, { tells = false, notices = new CommitNotices() } = {}) {

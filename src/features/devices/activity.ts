@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { QueryAnswers } from '../../engine/cluster/process_queries.js';
+import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
 
 /** The number of devices that are remembered: those that called last. */
 const DEVICES_MAX = 20_000;
@@ -59,7 +59,7 @@ export function deviceAnswers(activity: DeviceActivity): QueryAnswers<DeviceQuer
  */
 export class DeviceActivity {
   readonly #now: () => number;
-  readonly #devices = new LRUCache<string, SeenDevice>({ max: DEVICES_MAX });
+  readonly #devices = new RecentlyUsed<SeenDevice>(DEVICES_MAX);
   /** Since when this process records activity. */
   readonly since_ms: number;
   readonly seen_max = DEVICES_MAX;

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, type Dispatcher, ProxyAgent, request } from 'undici';
 import type { Client } from '../../access/oauth_client.js';
 import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { NoPlace, type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
+import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
 import { checkLiteral, makeLookup } from '../webhooks/addresses.js';
 import { documentClient } from './clients/document_client.js';
 import { readClientDocument } from './registration.js';
@@ -41,7 +41,7 @@ export class ClientDocuments {
   readonly #brand_names: readonly string[];
   readonly #block_private: boolean;
   readonly #agent: Dispatcher;
-  readonly #kept = new LRUCache<string, Client | OauthError>({ max: KEPT_MAX });
+  readonly #kept = new RecentlyUsed<Client | OauthError>(KEPT_MAX);
   readonly #asked = new Map<string, Promise<Client | OauthError>>();
   readonly pool = new SharedPool('client_documents', READS);
 

@@ -2,8 +2,8 @@ import { lookup as lookupAddresses, Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../domain/limits.js';
+import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
 
 /** The address is not public: ours, private, link-local, reserved, or one that leads to such an address. */
 class AddressBlocked extends Error {
@@ -78,7 +78,7 @@ function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: [ipaddr.I
  * from the DNS without threads, many at once: a name server that never answers delays no other name.
  */
 export function makeLookup({ servers, ...reach }: LookupOptions): LookupFunction {
-  const kept = new LRUCache<string, ResolvedAddresses>({ max: KEPT_MAX, ttl: KEPT_MS });
+  const kept = new RecentlyUsed<ResolvedAddresses>(KEPT_MAX, { ttl: KEPT_MS });
   const asked = new Map<string, Promise<ResolvedAddresses>>();
   const waiting: (() => void)[] = [];
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });

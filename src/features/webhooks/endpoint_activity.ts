@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { AttemptResult } from '../../../actors/webhooks/delivery.js';
 import type { QueryAnswers } from '../../engine/cluster/process_queries.js';
+import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
 
 const ENDPOINTS_MAX = 5_000;
 
@@ -40,7 +40,7 @@ export function endpointAnswers(
 
 /** The results of the last requests by this process to each of the 5,000 endpoints that were posted to last. */
 export class EndpointActivity {
-  readonly #seen = new LRUCache<string, SeenEndpoint>({ max: ENDPOINTS_MAX });
+  readonly #seen = new RecentlyUsed<SeenEndpoint>(ENDPOINTS_MAX);
 
   attempted(
     { endpoint_id, account_id }: { endpoint_id: string; account_id: string },

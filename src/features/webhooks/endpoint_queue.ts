@@ -1,5 +1,4 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { AttemptResult } from '../../../actors/webhooks/delivery.js';
 import type { DeliveriesTaken, DeliveryRequest, MailNeeded } from '../../../actors/webhooks/endpoint_delivery.js';
 import { partitionOfId } from '../../domain/ids.js';
@@ -11,6 +10,7 @@ import { sealMail } from '../../engine/mail/sealed_mail.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { randomBytes, randomFraction, randomId } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
+import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
 import { type Store, StoreUnavailable } from '../../engine/store/store.js';
 import type { ConcurrencyGroups } from './concurrency_limit.js';
@@ -44,7 +44,7 @@ type EndpointWorkDeps = {
 /** Takes claims of deliveries from endpoints' actors, and gives results back to them. */
 export class EndpointQueue {
   readonly #deps: EndpointWorkDeps;
-  readonly #targets = new LRUCache<string, Target>({ max: TARGETS_MAX });
+  readonly #targets = new RecentlyUsed<Target>(TARGETS_MAX);
 
   constructor(deps: EndpointWorkDeps) {
     this.#deps = deps;

@@ -3,11 +3,12 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { KnownCallers } from '../../access/principal.js';
 import type { Issuer } from '../../domain/audiences.js';
 import { RateLimits } from '../../engine/limits/rate_limits.js';
 import type { SharedWindows } from '../../engine/limits/shared_windows.js';
+import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
 import { AccessTokens } from '../../engine/secrets/access_tokens.js';
 import { SERVER_KEYS_CHANNEL, ServerKeyRotation } from '../../engine/secrets/server_key_rotation.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
@@ -100,7 +101,7 @@ export async function openIdentity(
     worker_token: settings.worker_token ?? (await ownToken(settings, 'worker_token')),
     operator_connections: new WeakSet(),
     operator_tries: new RateLimits(tries, { on: true, shared }),
-    operator_guesses: new LRUCache({ max: OPERATOR_GUESSES_KEPT_MAX }),
+    operator_guesses: new RecentlyUsed(OPERATOR_GUESSES_KEPT_MAX),
   };
 }
 

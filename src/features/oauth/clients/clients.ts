@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { type ClientSecret, type ClientState, isTouchDue } from '../../../../actors/oauth/client.js';
 import type { Client } from '../../../access/oauth_client.js';
 import { isId } from '../../../domain/ids.js';
 import { Refused, refuse } from '../../../domain/refusals.js';
 import { randomBytes, randomId, randomPartition } from '../../../engine/random/random.js';
 import type { Actors, EntityOf } from '../../../engine/runtime/actors.js';
+import { RecentlyUsed } from '../../../engine/runtime/recently_used.js';
 import type { ServerKeys } from '../../../engine/secrets/server_keys.js';
 import type { Clock } from '../../../engine/time/clock.js';
 import { clientSecretHash, isClientSecret, randomClientSecret } from './client_secrets.js';
@@ -41,7 +41,7 @@ export class Clients {
   readonly #keys: ServerKeys;
   readonly #clock: Clock;
   /** By a hash of the header that contained the secret, under a key that only this process has. */
-  readonly #proven = new LRUCache<string, ProvenSecret>({ max: PROVEN_MAX });
+  readonly #proven = new RecentlyUsed<ProvenSecret>(PROVEN_MAX);
   readonly #proven_key = Buffer.from(randomBytes(PROVEN_KEY_BYTES)).toString('hex');
 
   constructor(parts: {

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { RangeQuery } from '../../../../actors/actor.js';
 import { nullIfPermanent } from '../../../domain/refusals.js';
 import type { Actors } from '../../../engine/runtime/actors.js';
+import { RecentlyUsed } from '../../../engine/runtime/recently_used.js';
 
 /** Transcripts that are noted, so that each is asked once by a process. One that is forgotten is asked again. */
 const NOTED_MAX = 10_000;
@@ -13,7 +13,7 @@ const NOTED_MAX = 10_000;
 export class VectorRenewal {
   readonly #actors: Actors;
   readonly #log: Pick<Logger, 'error'>;
-  readonly #noted = new LRUCache<string, true>({ max: NOTED_MAX });
+  readonly #noted = new RecentlyUsed<true>(NOTED_MAX);
   readonly #waiting = new Set<string>();
   #is_running = false;
   #is_stopped = false;
