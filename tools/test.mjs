@@ -10,9 +10,9 @@ import { ensureSpeechModels } from './setup/speech_models.mjs';
 import { makeReady, readCommandLine, root } from './setup.mjs';
 import { runFiles } from './testing/file_process.mjs';
 import { makeRunFolder } from './testing/folder.mjs';
+import { bundlePrograms } from './testing/program_bundles.mjs';
 import { Report } from './testing/report.mjs';
 import { isAlone, mixed, needsBrowser, selectFiles } from './testing/select.mjs';
-import { bundleServer } from './testing/server_bundle.mjs';
 
 const { values, positionals } = readCommandLine({
   form: 'npm test -- [PART OF A FILE NAME ...] [options]',
@@ -57,7 +57,7 @@ const folder = makeRunFolder();
 /** Where test processes write which operations they saw answered. */
 const succeeded = join(folder, 'succeeded');
 const env = { TMPDIR: folder, SPOOL_SUCCEEDED: succeeded };
-if (values.all) env.SPOOL_SERVER_BUNDLE = await bundleServer(folder);
+if (values.all) Object.assign(env, await bundlePrograms(folder));
 else if (positionals.length === 0) env.SPOOL_QUICK = '1';
 const report = new Report(files.length - left_out.length);
 const tell = (file) => report.add(file);

@@ -5,12 +5,12 @@ import { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { AppClient } from '../fixtures/app_client.js';
 import { noteToldDifferences, TELLS_DIFFERENCES } from '../fixtures/documented_answers.js';
 
-const { PATH, SPOOL_SUCCEEDED, SPOOL_SERVER_BUNDLE } = process.env;
+const { PATH, SPOOL_SUCCEEDED } = process.env;
+/** Both in one file, in a run of all tests (tools/testing/program_bundles.mjs). */
+const SERVER_BUNDLE = process.env.SPOOL_SERVER_BUNDLE;
 const pathOf = (name: string) => new URL(name, import.meta.url).pathname;
 /** Loaded before the server: its answers are held to the reference as well. */
 const HOLDS_ANSWERS = pathOf('../fixtures/documented_answers.js');
-/** Both in one; as one file in a run of all tests. */
-const HELD_SERVER = SPOOL_SERVER_BUNDLE ?? pathOf('../fixtures/held_server.js');
 const MAIN = pathOf('../../src/main.js');
 const OF_THE_TEST = { PATH, ...(SPOOL_SUCCEEDED === undefined ? {} : { SPOOL_SUCCEEDED }), ...TELLS_DIFFERENCES };
 /** Far longer than a start takes, also where other programs keep the machine busy. */
@@ -59,9 +59,9 @@ export class SpoolProcess {
     // As TestSpool: chunks stay as they were stored, and a machine that is busy with other tests is no overload.
     const ports = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0', OVERLOAD_DELAY_MS: '0' };
     const workers = { CHUNK_WORKER: '0', TRANSCRIBE_BUILT_IN: '0', EMBED_BUILT_IN: '0', TRANSCRIBE_NICE: '0' };
-    // What its own processes run is not in the bundle; they take over what is loaded first.
-    const is_whole = main === null && env.PROCESSES === undefined;
-    const held = is_whole ? [HELD_SERVER] : ['--import', HOLDS_ANSWERS, main ?? MAIN];
+    // Its own processes take over what is loaded first.
+    const held =
+      main === null && SERVER_BUNDLE !== undefined ? [SERVER_BUNDLE] : ['--import', HOLDS_ANSWERS, main ?? MAIN];
     const command = [node, ...(is_measured ? [main ?? MAIN] : held)];
     const { open_files } = this;
     const limited = open_files === undefined ? [] : ['sh', '-c', `ulimit -n ${open_files}; exec "$@"`, 'sh'];

@@ -69,7 +69,7 @@ const program = spoolProgram(
 );
 
 for (const one of PROGRAMS) program.addCommand(one);
-await runProgram(program, (error) => {
+void runProgram(program, (error) => {
   const { code, syscall } = error as NodeJS.ErrnoException;
   return syscall === 'connect' ? `The server could not be reached (${code}). Is OPS_URL right?` : undefined;
 });
