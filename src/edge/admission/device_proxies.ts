@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { type ClientCertLines, readClientCertHeader } from '../../../certs/client_cert_header.js';
 import { type CertificateFacts, readPassedCertificate } from '../../../certs/inspection.js';
 import { NetworkList } from '../../engine/limits/network_list.js';
-import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
+import { RecentlyUsed } from '../../engine/pools/recently_used.js';
 
 /**
  * The number of recently active devices behind proxies that are kept. Only certificates of ours are kept, so an entry

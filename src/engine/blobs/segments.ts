@@ -11,7 +11,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pMap from 'p-map';
-import { RecentlyUsed } from '../runtime/recently_used.js';
+import { RecentlyUsed } from '../pools/recently_used.js';
 import { newContainer, type PlacedBytes } from './blob_keys.js';
 import type { AppendedClaims } from './blob_store.js';
 import type { DirectorySync } from './directory_sync.js';

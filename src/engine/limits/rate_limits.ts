@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Refusal, refuse } from '../../domain/refusals.js';
-import { RecentlyUsed } from '../runtime/recently_used.js';
+import { RecentlyUsed } from '../pools/recently_used.js';
 import type { SharedWindows } from './shared_windows.js';
 
 const WINDOW_MS = 60_000;

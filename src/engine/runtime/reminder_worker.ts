@@ -3,9 +3,9 @@ import type { Address } from '../../../actors/actor.js';
 import { type DueMember, type DueMembersDeps, NotNow } from '../jobs/due_members.js';
 import { DueWorker } from '../jobs/due_worker.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { RecentlyUsed } from '../pools/recently_used.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { DueReminder } from '../store/store.js';
-import { RecentlyUsed } from './recently_used.js';
 import type { Runtime } from './runtime.js';
 
 const EVERY_MS = 1_000;

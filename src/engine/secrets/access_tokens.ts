@@ -3,8 +3,8 @@ import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { type Audience, audienceUrl, type Issuer } from '../../domain/audiences.js';
 import { isId } from '../../domain/ids.js';
+import { RecentlyUsed } from '../pools/recently_used.js';
 import { randomBytes } from '../random/random.js';
-import { RecentlyUsed } from '../runtime/recently_used.js';
 import { SIGNING_ALGORITHM, type SigningKeys } from './signing_keys.js';
 
 /** The claims of an OAuth access token. Times are whole seconds once they were in a token, rounded down. */

@@ -1,7 +1,7 @@
 import { createClient, createCluster, type RedisClientType } from 'redis';
 import { type Entity, type RedisConnection, Repository, Schema } from 'redis-om';
 import { backoffAfter } from '../../domain/backoff.js';
-import { RecentlyUsed } from '../runtime/recently_used.js';
+import { RecentlyUsed } from '../pools/recently_used.js';
 import { partitionOfText, tagOf } from './partitions.js';
 import type { RedisLocation } from './redis_location.js';
 import { StoreUnavailable } from './store.js';

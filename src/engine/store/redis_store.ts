@@ -1,6 +1,6 @@
 import { Command, type Redis } from 'ioredis';
 import type { QueuedDelivery, RangeQuery, RecordQuery } from '../../../actors/actor.js';
-import { RecentlyUsed } from '../runtime/recently_used.js';
+import { RecentlyUsed } from '../pools/recently_used.js';
 import { CommitBatches } from './commit_batches.js';
 import { parseVerdict, writeCommit } from './commit_call.js';
 import { CommitNotices } from './commit_notices.js';

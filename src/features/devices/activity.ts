@@ -1,5 +1,5 @@
 import type { QueryAnswers } from '../../engine/cluster/process_queries.js';
-import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
+import { RecentlyUsed } from '../../engine/pools/recently_used.js';
 
 /** The number of devices that are remembered: those that called last. */
 const DEVICES_MAX = 20_000;

@@ -1,8 +1,8 @@
 import { Agent, buildConnector, type Dispatcher, ProxyAgent, request } from 'undici';
 import type { Client } from '../../access/oauth_client.js';
 import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
+import { RecentlyUsed } from '../../engine/pools/recently_used.js';
 import { NoPlace, type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
-import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
 import { checkLiteral, makeLookup } from '../webhooks/addresses.js';
 import { documentClient } from './clients/document_client.js';
 import { readClientDocument } from './registration.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LIMITS } from '../../domain/limits.js';
-import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
+import { RecentlyUsed } from '../../engine/pools/recently_used.js';
 
 /** The address is not public: ours, private, link-local, reserved, or one that leads to such an address. */
 class AddressBlocked extends Error {

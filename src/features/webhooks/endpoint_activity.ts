@@ -1,6 +1,6 @@
 import type { AttemptResult } from '../../../actors/webhooks/delivery.js';
 import type { QueryAnswers } from '../../engine/cluster/process_queries.js';
-import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
+import { RecentlyUsed } from '../../engine/pools/recently_used.js';
 
 const ENDPOINTS_MAX = 5_000;
 

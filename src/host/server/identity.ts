@@ -8,7 +8,7 @@ import { KnownCallers } from '../../access/principal.js';
 import type { Issuer } from '../../domain/audiences.js';
 import { RateLimits } from '../../engine/limits/rate_limits.js';
 import type { SharedWindows } from '../../engine/limits/shared_windows.js';
-import { RecentlyUsed } from '../../engine/runtime/recently_used.js';
+import { RecentlyUsed } from '../../engine/pools/recently_used.js';
 import { AccessTokens } from '../../engine/secrets/access_tokens.js';
 import { SERVER_KEYS_CHANNEL, ServerKeyRotation } from '../../engine/secrets/server_key_rotation.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';

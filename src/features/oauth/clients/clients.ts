@@ -3,9 +3,9 @@ import { type ClientSecret, type ClientState, isTouchDue } from '../../../../act
 import type { Client } from '../../../access/oauth_client.js';
 import { isId } from '../../../domain/ids.js';
 import { Refused, refuse } from '../../../domain/refusals.js';
+import { RecentlyUsed } from '../../../engine/pools/recently_used.js';
 import { randomBytes, randomId, randomPartition } from '../../../engine/random/random.js';
 import type { Actors, EntityOf } from '../../../engine/runtime/actors.js';
-import { RecentlyUsed } from '../../../engine/runtime/recently_used.js';
 import type { ServerKeys } from '../../../engine/secrets/server_keys.js';
 import type { Clock } from '../../../engine/time/clock.js';
 import { clientSecretHash, isClientSecret, randomClientSecret } from './client_secrets.js';

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { RangeQuery } from '../../../../actors/actor.js';
 import { nullIfPermanent } from '../../../domain/refusals.js';
+import { RecentlyUsed } from '../../../engine/pools/recently_used.js';
 import type { Actors } from '../../../engine/runtime/actors.js';
-import { RecentlyUsed } from '../../../engine/runtime/recently_used.js';
 
 /** Transcripts that are noted, so that each is asked once by a process. One that is forgotten is asked again. */
 const NOTED_MAX = 10_000;
