@@ -18,6 +18,7 @@ import type { OmiConversations } from '../src/features/omi/omi_conversations.js'
 import type { ChunkProcessing } from '../src/features/recordings/chunk_processing.js';
 import type { JoinedFiles } from '../src/features/recordings/joined_audio.js';
 import type { MissingAudio } from '../src/features/recordings/missing_audio.js';
+import type { TranscriptReaders } from '../src/features/recordings/transcript_reader.js';
 import type { Embeddings } from '../src/features/search/index/embeddings.js';
 import type { SearchIndexes } from '../src/features/search/index/search_index.js';
 import type { VectorRenewal } from '../src/features/search/index/vector_renewal.js';
@@ -78,6 +79,7 @@ export type Services = FeatureServices &
     /** Tells speakers apart by their number. */
     telling: TellingWorker;
     transcriber: TranscriberShown;
+    transcript_readers: TranscriptReaders;
     transcription: TranscriptionJobs;
     /** The addresses that the start page names in development; null where others than this machine call the server. */
     development(): { operators_url: string; inbox_url: string | null } | null;

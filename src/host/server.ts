@@ -20,6 +20,7 @@ import { AccountReader } from '../features/exports/account_reader.js';
 import { exportWorker } from '../features/exports/export_worker.js';
 import { OmiConversations } from '../features/omi/omi_conversations.js';
 import { JoinedFiles } from '../features/recordings/joined_audio.js';
+import { TranscriptReaders } from '../features/recordings/transcript_reader.js';
 import { SearchIndexes } from '../features/search/index/search_index.js';
 import type { FeatureServices } from '../features/services.js';
 import { openDecoders, openSpeechProcess, previewEngine } from '../features/transcripts/engines/choose_engine.js';
@@ -105,6 +106,8 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const decoders = openDecoders(settings);
   shutdown.add(() => decoders.close());
   const joined_files = new JoinedFiles();
+  const transcript_readers = new TranscriptReaders();
+  shutdown.add(() => transcript_readers.close());
   const voices = openSpeechProcess(settings, 'voices');
   shutdown.add(() => voices.close());
   metrics.pools.add(speech.pool).add(voices.pool).add(decoders.short).add(decoders.long).add(joined_files.pool);
@@ -126,6 +129,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     speech,
     voices,
     joined_files,
+    transcript_readers,
     metrics,
     tracing,
     base_url,
@@ -230,6 +234,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     ...feature_services,
     development,
     joined_files,
+    transcript_readers,
     tracing,
     watch,
     handleMessages,

@@ -750,7 +750,7 @@ export type Import = {
   stream_id: string | null;
   /** Why there is no recording; null unless it failed. */
   error: {
-    /** Why, for programs: CHECKSUM_MISMATCH, UNSUPPORTED_AUDIO, TOO_LONG, TRANSCRIPT_UNREADABLE, UPLOAD_EXPIRED, RECORDING_DELETED, DECODING_FAILED, GIVEN_UP. */
+    /** Why, for programs: CHECKSUM_MISMATCH, UNSUPPORTED_AUDIO, TOO_LONG, TRANSCRIPT_UNREADABLE, UPLOAD_EXPIRED, RECORDING_DELETED, CONTENT_MISSING, DECODING_FAILED, GIVEN_UP. */
     code: string;
     /** The same for people. */
     message: string;

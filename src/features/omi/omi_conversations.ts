@@ -10,7 +10,7 @@ import { SharedPool } from '../../engine/pools/shared_pool.js';
 import type { DeviceActivity } from '../devices/activity.js';
 import { deleteImport } from '../recordings/imports.js';
 import { deleteStream } from '../recordings/streams.js';
-import { readTranscript } from '../recordings/transcript_reader.js';
+import type { TranscriptReaders } from '../recordings/transcript_reader.js';
 import { importWhole, type WholeFile } from '../recordings/whole_import.js';
 import type { FeatureServices } from '../services.js';
 import { isChanged } from './changed_recording.js';
@@ -32,6 +32,7 @@ const FULL = refuse('UNAVAILABLE', 'Too many imports of the account are under wa
 export type OmiServices = Pick<FeatureServices, 'actors' | 'blobs' | 'clock'> & {
   imports: DueWorker;
   device_activity: DeviceActivity;
+  transcript_readers: TranscriptReaders;
   speech_withdrawal: { ofStream(stream: Stream): Promise<void> };
 };
 
@@ -107,7 +108,7 @@ async function madeOf(
   who: Principal,
   { conversation: { id, title }, file, content, signal }: NewContent,
 ): Promise<MadeOfOmi> {
-  const read = await readTranscript(file, signal);
+  const read = await services.transcript_readers.read(file, signal);
   if (!read.ok) throw unreadable(read.why);
   if (!fitsPages(read.file)) throw unreadable(TOO_DENSE);
   const pages = new Set(read.file.lines.map(({ start_ms }) => Math.floor(start_ms / LIMITS.transcript_page_ms))).size;

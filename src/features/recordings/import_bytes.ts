@@ -4,7 +4,7 @@ import { fitsPages, TOO_DENSE, type TranscriptFile } from '../../domain/transcri
 import { isTranscriptName, TRANSCRIPT_BYTES_MAX } from '../../domain/transcript_files/transcript_names.js';
 import { importPieceKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
-import { readTranscript } from './transcript_reader.js';
+import type { TranscriptReaders } from './transcript_reader.js';
 
 /** The bytes of a file that was fully uploaded, and the transcript in it. */
 
@@ -50,7 +50,10 @@ export async function* bytesOf(
 
 /** Reads the transcript of a file. `audio_ms`: the length of its audio; null where it has none. */
 export async function readText(
-  blobs: Pick<BlobStore, 'open'>,
+  {
+    blobs,
+    transcript_readers,
+  }: { blobs: Pick<BlobStore, 'open'>; transcript_readers: Pick<TranscriptReaders, 'read'> },
   { account_id, item, signal }: HeldFile,
   { audio_ms }: { audio_ms: number | null },
 ): Promise<TranscriptFile> {
@@ -60,7 +63,7 @@ export async function readText(
     throw bad(`has more than ${TRANSCRIPT_BYTES_MAX / 1024 / 1024} MiB`);
   const pieces: Buffer[] = [];
   for await (const piece of bytesOf(blobs, { account_id, item }, { start, end: item.size_bytes })) pieces.push(piece);
-  const found = await readTranscript(Buffer.concat(pieces), signal);
+  const found = await transcript_readers.read(Buffer.concat(pieces), signal);
   if (!found.ok) throw bad(found.why);
   const { file } = found;
   if (!fitsPages(file)) throw bad(TOO_DENSE);

@@ -34,6 +34,7 @@ import { intend, uploadChunk } from './chunk_upload.js';
 import { audioBytes, bytesOf, type HeldFile, hasText, ImportFailed, readText } from './import_bytes.js';
 import { bringText } from './imported_text.js';
 import { askRecordingEvents } from './stream_access.js';
+import type { TranscriptReaders } from './transcript_reader.js';
 import { ownerStatus, recordedInto } from './workspace_status.js';
 
 const IMPORTS_AT_ONCE = 8; // ours: of one process and as many accounts; it decodes one file at a time
@@ -55,6 +56,7 @@ type ImportMakerDeps = Omit<DueMembersDeps, 'log'> & {
   /** Whether somebody looks into what is said. */
   insights: boolean;
   decoders: Pick<AudioDecoders, 'measure'>;
+  transcript_readers: Pick<TranscriptReaders, 'read'>;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'warn'>;
 };
@@ -215,7 +217,7 @@ class ImportMaker {
   }
 
   #readText(file: HeldFile, audio_ms: number | null): Promise<TranscriptFile> {
-    return readText(this.#deps.blobs, file, { audio_ms });
+    return readText(this.#deps, file, { audio_ms });
   }
 
   async #measureText(file: HeldFile): Promise<MeasuredAudio> {

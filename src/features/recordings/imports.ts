@@ -55,7 +55,7 @@ export const importShape = z
         code: z
           .string()
           .describe(
-            'Why, for programs: CHECKSUM_MISMATCH, UNSUPPORTED_AUDIO, TOO_LONG, TRANSCRIPT_UNREADABLE, UPLOAD_EXPIRED, RECORDING_DELETED, DECODING_FAILED, GIVEN_UP.',
+            'Why, for programs: CHECKSUM_MISMATCH, UNSUPPORTED_AUDIO, TOO_LONG, TRANSCRIPT_UNREADABLE, UPLOAD_EXPIRED, RECORDING_DELETED, CONTENT_MISSING, DECODING_FAILED, GIVEN_UP.',
           ),
         message: z.string().describe('The same for people.'),
       })

@@ -1,8 +1,8 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { NotATranscript, readTranscriptFile, textOfBytes } from '../../domain/transcript_files/transcript_file.js';
 import type { TranscriptRead } from './transcript_reader.js';
 
-/** Reads one transcript in a thread of its own: a file of many megabytes holds nobody up. */
+/** Reads transcripts in a thread of its own: a file of many megabytes holds nobody up. */
 
 function read(bytes: Uint8Array): TranscriptRead {
   try {
@@ -13,4 +13,4 @@ function read(bytes: Uint8Array): TranscriptRead {
   }
 }
 
-parentPort?.postMessage(read(workerData as Uint8Array));
+parentPort?.on('message', (bytes: Uint8Array) => parentPort?.postMessage(read(bytes)));

@@ -33,6 +33,7 @@ import { importWorker } from '../../features/recordings/import_worker.js';
 import type { JoinedFiles } from '../../features/recordings/joined_audio.js';
 import { MissingAudio } from '../../features/recordings/missing_audio.js';
 import { resumePartDeletion } from '../../features/recordings/part_deletion.js';
+import type { TranscriptReaders } from '../../features/recordings/transcript_reader.js';
 import type { Embeddings } from '../../features/search/index/embeddings.js';
 import type { VectorRenewal } from '../../features/search/index/vector_renewal.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
@@ -103,6 +104,7 @@ type StartDeliveryDeps = Entities &
     /** Listens to whole recordings. */
     voices: SpeechProcess;
     joined_files: JoinedFiles;
+    transcript_readers: TranscriptReaders;
     metrics: Metrics;
     tracing: Tracing | null;
     /** The public address, which mails lead to. */
@@ -112,8 +114,22 @@ type StartDeliveryDeps = Entities &
 /** Opens the ways out and starts the workers. */
 export async function startDelivery(start: Start, deps: StartDeliveryDeps): Promise<Delivery> {
   const { settings, log } = start;
-  const { actors, blobs, clock, decoders, keys, members, metrics, notices, poll, redis, runtime, store, tracing } =
-    deps;
+  const {
+    actors,
+    blobs,
+    clock,
+    decoders,
+    keys,
+    members,
+    metrics,
+    notices,
+    poll,
+    redis,
+    runtime,
+    store,
+    tracing,
+    transcript_readers,
+  } = deps;
   const { now } = clock;
   const due = { store, poll, log, now };
   const mail = openMail(start, now);
@@ -160,6 +176,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     clock,
     processing,
     decoders,
+    transcript_readers,
     metrics,
     insights: makes_insights,
   });
