@@ -16,7 +16,7 @@ export const MERGE_TITLE = 'Merge with another person' as const;
 /** Makes a person a part of another one, and goes there. */
 export function MergeForm({ contact, onClose }: { contact: Contact; onClose: () => void }) {
   const [into, setInto] = useDraft('into', '');
-  const people = useLoaded(loadContacts, []);
+  const people = useLoaded(() => loadContacts(), []);
   const others = (people.data?.items ?? []).filter(({ id }) => id !== contact.id);
   const name = contact.name ?? say('this person');
   const chosen = others.find(({ id }) => id === into);

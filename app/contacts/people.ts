@@ -22,12 +22,12 @@ export function useOwnerNames(): (suggestion: Pick<Suggestion, 'roles'>) => stri
   return ({ roles }) => names.get(roles.owner_contact_id ?? '') ?? null;
 }
 
-/** Contacts, the newest first; `is_cut`: there are more. */
-export async function loadContacts(): Promise<{ items: readonly Contact[]; is_cut: boolean }> {
+/** Contacts whose name holds `q`, the newest first; `is_cut`: there are more. */
+export async function loadContacts({ q }: { q?: string } = {}): Promise<{ items: Contact[]; is_cut: boolean }> {
   const items: Contact[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const page = await api('GET /contacts', { query: { limit: PAGE_ITEMS, cursor } });
+    const page = await api('GET /contacts', { query: { limit: PAGE_ITEMS, cursor, q } });
     items.push(...page.items.filter(({ merged_into }) => merged_into === null));
     if (page.cursor === null) return { items, is_cut: false };
     cursor = page.cursor;

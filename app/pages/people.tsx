@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Contact, Spoken } from '../../kits/typescript/src/api.js';
-import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
-import { useList } from '../api/loading.js';
+import { type LoadedList, useList } from '../api/loading.js';
 import { contactName, lastHeardText, spokenText } from '../contacts/contact_names.js';
+import { loadContacts } from '../contacts/people.js';
 import { useSpoken } from '../contacts/spoken.js';
+import { compareWords } from '../language/formats.js';
 import { say } from '../language/say.js';
 import { ButtonLink } from '../parts/button.js';
 import { TextField } from '../parts/field.js';
@@ -19,10 +20,7 @@ const TYPED_MS = 250;
 /** The people who are heard in recordings. The address holds the name that is looked for. */
 export function People() {
   const q = place.value.query.get('q') ?? '';
-  const people = useList(
-    (cursor) => api('GET /contacts', { query: { limit: PAGE_ITEMS, cursor, ...(q === '' ? {} : { q }) } }),
-    [q],
-  );
+  const { people, is_cut } = usePeopleByName(q);
   useEvents(['contact.created', 'contact.updated', 'contact.deleted'], people.reload);
   const spoken = useSpoken(people.items.map(({ id }) => id));
   const is_new = q === '' && people.state === 'ready' && people.items.length === 0;
@@ -32,8 +30,35 @@ export function People() {
       <List of={people} label={say('People')} empty={q === '' ? <NobodyYet /> : <NobodyFound />}>
         {(contact) => <PersonRow key={contact.id} contact={contact} spoken={spoken.get(contact.id)} />}
       </List>
+      {is_cut && <p class="soft">{say('Only the newest 1,000 people are listed.')}</p>}
     </Page>
   );
+}
+
+/** All are read at once, since the server has the newest first, and shown page by page. */
+function usePeopleByName(q: string): { people: LoadedList<Contact>; is_cut: boolean } {
+  const read = useRef<{ items: Contact[]; is_cut: boolean }>({ items: [], is_cut: false });
+  const people = useList(
+    async (cursor) => {
+      if (cursor === undefined) {
+        read.current = await loadContacts(q === '' ? {} : { q });
+        read.current.items.sort(inOrder);
+      }
+      const from = Number(cursor ?? 0);
+      const to = from + PAGE_ITEMS;
+      const { items } = read.current;
+      return { items: items.slice(from, to), cursor: to < items.length ? String(to) : null };
+    },
+    [q],
+  );
+  return { people, is_cut: read.current.is_cut };
+}
+
+/** The account's own person first, then by name, and last who has none. */
+function inOrder(one: Contact, other: Contact): number {
+  if (one.is_self !== other.is_self) return one.is_self ? -1 : 1;
+  if (one.name === null || other.name === null) return Number(one.name === null) - Number(other.name === null);
+  return compareWords(one.name, other.name);
 }
 
 function NameField({ q }: { q: string }) {

@@ -1,9 +1,8 @@
-import { useId, useState } from 'preact/hooks';
 import type { Stream } from '../../kits/typescript/src/api.js';
 import { useAction } from '../api/loading.js';
 import { say } from '../language/say.js';
+import { AddForm } from '../parts/add_form.js';
 import { Button } from '../parts/button.js';
-import { Field } from '../parts/field.js';
 import { faultOf } from '../parts/form.js';
 import { useToastAction } from '../parts/toast_action.js';
 import { BASE } from '../router.js';
@@ -100,46 +99,7 @@ export function RemovableTags({
 
 /** A field for one more tag, which suggests those that are known. */
 export function AddTag({ of, hint }: { of: ReturnType<typeof useAction<[tag: string]>>; hint?: string }) {
-  const [text, setText] = useState('');
-  const list = useId();
-  const wrong = faultOf(of.error, 'tags') ?? of.error?.message;
-  const add = async () => {
-    const tag = text.trim();
-    if (tag !== '' && (await of.run(tag))) setText('');
-  };
-  return (
-    <form
-      class="add-tag"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void add();
-      }}
-    >
-      <Field label={say('Add a tag')} hint={hint} error={wrong}>
-        {(tied) => (
-          <div class="add-tag-line">
-            <input
-              {...tied}
-              list={list}
-              value={text}
-              maxLength={TAG_CHARS_MAX}
-              autoComplete="off"
-              onInput={(event) => {
-                of.clear();
-                setText(event.currentTarget.value);
-              }}
-            />
-            <Button type="submit" busy={of.busy}>
-              {say('Add')}
-            </Button>
-          </div>
-        )}
-      </Field>
-      <datalist id={list}>
-        {known_tags.value.map((tag) => (
-          <option key={tag} value={tag} />
-        ))}
-      </datalist>
-    </form>
-  );
+  const error = faultOf(of.error, 'tags') ?? of.error?.message;
+  const known = known_tags.value;
+  return <AddForm {...{ of, hint, error, known }} chars_max={TAG_CHARS_MAX} label={say('Add a tag')} />;
 }

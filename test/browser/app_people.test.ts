@@ -64,6 +64,8 @@ await walk('people are listed with how much they said, and found by name', async
   await row(page, 'Ines').getByText('44 s in 2 recordings').waitFor();
   await row(page, 'Ines').getByText('Last heard on October 7, 2026').waitFor();
   await row(page, 'Tom').getByText('2 s in 1 recording').waitFor();
+  const names = page.getByRole('list', { name: 'People' }).getByRole('link');
+  t.same(await names.allTextContents(), ['Ines', 'Tom'], 'by name, though Tom is newer');
   await looksWell(t, page, 'people');
   await page.getByLabel('Find by name').fill('tO');
   await until('only Tom is listed', async () => (await row(page, 'Ines').count()) === 0);

@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { Profile } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useAction, useLoaded } from '../../api/loading.js';
 import { say } from '../../language/say.js';
+import { AddForm } from '../../parts/add_form.js';
 import { Button } from '../../parts/button.js';
-import { Field } from '../../parts/field.js';
 import { faultOf } from '../../parts/form.js';
 import { Section } from '../../parts/page.js';
 import { Show } from '../../parts/placeholders.js';
@@ -68,46 +67,17 @@ function Words({ words, set }: { words: readonly string[]; set: (profile: Profil
 }
 
 function AddWord({ of, count }: { of: ReturnType<typeof useAction<[word: string]>>; count: number }) {
-  const [text, setText] = useState('');
-  const add = async () => {
-    if (text.trim() !== '' && (await of.run(text))) setText('');
-  };
   return (
-    <form
-      class="add-tag"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void add();
-      }}
-    >
-      <Field
-        label={say('Add a name or word')}
-        hint={say('{count} of {n} words. A word has up to {chars} characters.', {
-          count,
-          n: WORDS_MAX,
-          chars: WORD_CHARS_MAX,
-        })}
-        error={faultOf(of.error, 'vocabulary') ?? of.error?.message}
-      >
-        {(tied) => (
-          <div class="add-tag-line">
-            <input
-              {...tied}
-              value={text}
-              maxLength={WORD_CHARS_MAX}
-              autoComplete="off"
-              spellcheck={false}
-              onInput={(event) => {
-                of.clear();
-                setText(event.currentTarget.value);
-              }}
-            />
-            <Button type="submit" busy={of.busy}>
-              {say('Add')}
-            </Button>
-          </div>
-        )}
-      </Field>
-    </form>
+    <AddForm
+      of={of}
+      chars_max={WORD_CHARS_MAX}
+      label={say('Add a name or word')}
+      hint={say('{count} of {n} words. A word has up to {chars} characters.', {
+        count,
+        n: WORDS_MAX,
+        chars: WORD_CHARS_MAX,
+      })}
+      error={faultOf(of.error, 'vocabulary') ?? of.error?.message}
+    />
   );
 }
