@@ -29,7 +29,16 @@ const LARGER = [
   ...['engine/blobs/s3_blob_store', 'tools/build.test', 'tools/command_lines.test', 'guide_programs.test'],
 ];
 
-const isLarger = (path) => LARGER.some((part) => path.startsWith(join('dist', 'test', part)));
+/** Files of those folders that `npm test` runs all the same: nothing else covers their rules and operations. */
+const QUICK = [
+  'interop/flows.test',
+  'server/told_speakers.test',
+  'tools/cli/import_from.test',
+  'tools/listen/listen.test',
+];
+
+const isIn = (path, parts) => parts.some((part) => path.startsWith(join('dist', 'test', part)));
+const isLarger = (path) => isIn(path, LARGER) && !isIn(path, QUICK);
 
 /**
  * Built test files whose path contains one of `parts`, wherever they are; `parts` may name sources. Without parts those
