@@ -76,7 +76,7 @@ const work = async () => {
 };
 await Promise.all(Array.from({ length: JOBS }, work));
 
-// A busy machine fails some. More than a few is no chance.
+// A few may have failed because the machine was busy.
 const again = values.all && report.failed_files.length <= AGAIN_MAX ? report.failed_files : [];
 for (const path of again) await runFiles(path, { next: () => undefined, tell, env });
 

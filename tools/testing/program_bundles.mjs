@@ -1,6 +1,6 @@
 /*
- * Bundles the programs that tests start most, with all packages that they need and with what V8 makes of them: a server
- * starts in a third of the CPU of 1,900 files, and a run of all tests starts some 150. What is served is the same.
+ * Bundles the programs that tests start most, with all packages that they need and with V8's code cache: a server starts
+ * in a third of the CPU of 1,900 files, and a run of all tests starts some 150. What is served is the same.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -74,7 +74,7 @@ const keepsPlaces = (program) => ({
   },
 });
 
-/** Runs a bundle with what V8 made of it before, which it writes as it ends where KEEP_CODE says so. */
+/** Runs a bundle with its code cache; with KEEP_CODE=1 it writes that cache as it ends. */
 const loaderOf = (path) => `
 const { readFileSync, writeFileSync, existsSync } = require('node:fs');
 const { Script } = require('node:vm');
@@ -89,7 +89,7 @@ const its = require('node:module').createRequire(${urlOf('package.json')});
 script.runInThisContext()({}, its, { exports: {} }, ${JSON.stringify(root)}, ${JSON.stringify(root)});
 `;
 
-/** Runs a program once for what V8 makes of it: to its end, or until it is ready. */
+/** Runs a program once for its code cache: to its end, or until it is ready. */
 function keepCode(program, args, more) {
   const env = { PATH: process.env.PATH, KEEP_CODE: '1', ...more };
   const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] });
