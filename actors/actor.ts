@@ -40,7 +40,7 @@ export interface Facts {
   /** The record, or undefined when there is none. Asking for one that the message does not name is a bug and throws. */
   record<T>(collection: string, id: string): T | undefined;
   /** The run that was requested of this collection, in order. */
-  range<T>(collection: string): { id: string; order: number; value: T }[];
+  range<T>(collection: string): readonly { id: string; order: number; value: T }[];
   /** The entries of the delivery queue that the message requested. */
   deliveryQueue(): DeliveryQueue;
 }

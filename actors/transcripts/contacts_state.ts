@@ -141,7 +141,7 @@ export function countVoices(
 /** Removes the voices of contacts in all workspaces. */
 export function dropVoices(
   voices: Contacts['voices'],
-  rows: VoiceRow[],
+  rows: readonly VoiceRow[],
   facts: Pick<Facts, 'self' | 'now_ms'>,
 ): { voices: Contacts['voices']; effects: Effect[] } {
   const effects: Effect[] = [];

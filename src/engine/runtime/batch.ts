@@ -4,7 +4,7 @@ import { unreachable } from '../../domain/refusals.js';
 import { randomId } from '../random/random.js';
 import { decodeStored, encodeStored, packStored } from '../store/codec.js';
 import { encodeEvent, type RecordedEvent, resourceType } from '../store/event_body.js';
-import type { EntityLocation, Fence, QueryResult, StoredEffect } from '../store/store.js';
+import type { DecodedResult, EntityLocation, Fence, QueryResult, StoredEffect } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 
 /**
@@ -281,7 +281,7 @@ function recorded(
   };
 }
 
-type RangeRow = { id: string; order: number; value: unknown };
+type RangeRow = DecodedResult['rows'][number];
 
 /**
  * The records that a batch asked for, as the decisions so far leave them. Most batches are one read that asks for none,
@@ -289,7 +289,7 @@ type RangeRow = { id: string; order: number; value: unknown };
  */
 class BatchFacts implements Facts {
   #records: Map<string, Map<string, unknown>> | null = null;
-  #ranges: Map<string, RangeRow[]> | null = null;
+  #ranges: Map<string, readonly RangeRow[]> | null = null;
   #changed: Set<string> | null = null;
   readonly #requests: QueryResult[];
   #queue: DeliveryQueue | null = null;
@@ -303,9 +303,9 @@ class BatchFacts implements Facts {
     this.now_ms = now_ms;
     this.certain_ms = certain_ms;
     this.#requests = rows;
-    for (const { request, value } of rows) {
-      if ('id' in request)
-        this.#collection(request.collection).set(request.id, value === null ? undefined : decodeStored(value));
+    for (const row of rows) {
+      const { request } = row;
+      if ('id' in request) this.#collection(request.collection).set(request.id, decodedOf(row).value);
     }
   }
 
@@ -338,9 +338,8 @@ class BatchFacts implements Facts {
       if (!('range' in wanted)) continue;
       const row = this.#requests.find(({ request }) => sameRange(request, wanted));
       if (row === undefined) throw new Error(`range of ${wanted.collection} was not loaded`);
-      const rows = row.rows.map(({ id, order, value }) => ({ id, order, value: decodeStored(value) }));
       this.#ranges ??= new Map();
-      this.#ranges.set(wanted.collection, rows);
+      this.#ranges.set(wanted.collection, decodedOf(row).rows);
     }
   }
 
@@ -361,7 +360,7 @@ class BatchFacts implements Facts {
     return records.get(id) as T | undefined;
   }
 
-  range<T>(collection: string): { id: string; order: number; value: T }[] {
+  range<T>(collection: string): readonly { id: string; order: number; value: T }[] {
     const found = this.#ranges?.get(collection);
     if (found === undefined) throw new Error(`range of ${collection} was not asked for`);
     return found as { id: string; order: number; value: T }[];
@@ -378,6 +377,15 @@ class BatchFacts implements Facts {
     if (this.#queue === null) throw new Error('the delivery queue was not requested');
     return this.#queue;
   }
+}
+
+/** Decodes a result once: each message of a batch, and each step that asks for more, looks at it. */
+function decodedOf(result: QueryResult): DecodedResult {
+  result.decoded ??= {
+    value: result.value === null ? undefined : decodeStored(result.value),
+    rows: result.rows.map((row) => ({ ...row, value: decodeStored(row.value) })),
+  };
+  return result.decoded;
 }
 
 function sameQueue(a: RecordQuery, b: RecordQuery): boolean {

@@ -83,7 +83,15 @@ export type CommitVerdict =
   /** The fence of this index no longer holds; nothing was written. */
   | { verdict: 'fenced'; index: number };
 
-export type QueryResult = { request: RecordQuery; value: Uint8Array | null; rows: StoredRow[]; queue?: DeliveryQueue };
+export type QueryResult = {
+  request: RecordQuery;
+  value: Uint8Array | null;
+  rows: StoredRow[];
+  queue?: DeliveryQueue;
+  /** What its bytes hold, from when it was first looked at. */
+  decoded?: DecodedResult;
+};
+export type DecodedResult = { value: unknown; rows: readonly ListedRecord[] };
 export type StoredRow = Omit<ListedRecord, 'value'> & { value: Uint8Array };
 
 export type Queued = { id: string; content: Uint8Array };
