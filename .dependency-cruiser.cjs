@@ -94,7 +94,7 @@ module.exports = {
       to: {
         path: '^(src|actors|routes|certs|tools|kits)/',
         pathNot:
-          '^(app/|src/(edge/pages/scope_texts|domain/(backoff|calendar_text|language/(text_table|german_scopes)|span_text|transcript_files/transcript_(file|names)))\\.ts$|kits/typescript/src/(api|cbor_body|file_import|typed_call)\\.ts$)',
+          '^(app/|src/(edge/pages/scope_texts|domain/(backoff|calendar_text|language/(text_table|german_scopes)|span_text|speech_before|transcript_files/transcript_(file|names)))\\.ts$|kits/typescript/src/(api|cbor_body|file_import|typed_call)\\.ts$)',
       },
     },
     {

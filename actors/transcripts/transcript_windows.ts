@@ -1,7 +1,7 @@
 import { addInterval, type Interval, subtract } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import type { SpeechBefore } from '../../src/domain/speech_before.js';
+import { type SpeechBefore, UNSURE_BELOW } from '../../src/domain/speech_before.js';
 import { type Decision, type Effect, type Facts, messagesOf } from '../actor.js';
 import { keptPipeline } from '../insights/context_state.js';
 import { dueIndexEffects, GIVEN_UP, isLastTry, JOB_DONE, restAfter, workerMessages } from '../job.js';
@@ -168,9 +168,13 @@ function speechBefore({ failed }: Transcript, turns: readonly PageTurn[], to_ms:
   const shortly_before: Interval = [to_ms - SPEECH_BEFORE_MS, to_ms];
   const lengthOf = (spans: Interval[]) =>
     spans.flatMap((span) => clip(span, shortly_before)).reduce((sum, [from, to]) => sum + to - from, 0);
+  const spansOf = (of: readonly PageTurn[]) => of.map(({ start_ms, end_ms }): Interval => [start_ms, end_ms]);
+  const isUnsure = ({ confidence }: PageTurn) => (confidence ?? 1) < UNSURE_BELOW;
   const not_understood = failed.filter(({ code }) => code === NOT_UNDERSTOOD).map(spanOf);
-  const said = turns.map(({ start_ms, end_ms }): Interval => [start_ms, end_ms]);
-  return { said_ms: lengthOf(said), not_understood_ms: lengthOf(not_understood) };
+  return {
+    said_ms: lengthOf(spansOf(turns.filter((turn) => !isUnsure(turn)))),
+    not_understood_ms: lengthOf([...not_understood, ...spansOf(turns.filter(isUnsure))]),
+  };
 }
 
 /** The window of a result. An expired lease counts until another worker has the window. */

@@ -1182,6 +1182,9 @@ export const GERMAN = {
   'Transcribing: {duration} to go.': 'Wird transkribiert: noch {duration}.',
   '{duration} could not be transcribed: {reasons}.': '{duration} konnten nicht transkribiert werden: {reasons}.',
   '{duration} of it are no longer kept.': '{duration} davon werden nicht mehr aufbewahrt.',
+  'The engine was not sure of this text.': 'Die Spracherkennung war sich dieses Textes nicht sicher.',
+  'The engine was not sure of what is grey. Listen to it, and correct it where needed.':
+    'Bei grauem Text war sich die Spracherkennung nicht sicher. Hören Sie ihn an und korrigieren Sie ihn, wo es nötig ist.',
   'No text of this recording': 'Kein Text zu dieser Aufnahme',
   'It could not be transcribed': 'Sie konnte nicht transkribiert werden',
   'Transcription is not set up': 'Die Transkription ist nicht eingerichtet',

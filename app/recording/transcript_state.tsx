@@ -5,6 +5,7 @@ import { type PlainText, say, sayCount } from '../language/say.js';
 import { EmptyState } from '../parts/placeholders.js';
 import { durationText } from '../parts/time.js';
 import { isTextOnly } from './is_text_only.js';
+import { isUnsure } from './turn_text.js';
 
 /** The progress of the transcript, and the parts of the recording that are not kept, in words. */
 
@@ -65,6 +66,9 @@ export function TranscriptNotes({ transcript, turns }: { transcript: Transcript;
             reasons: reasonsOf(others),
           })}
         </p>
+      )}
+      {turns.some(isUnsure) && (
+        <p class="hint">{say('The engine was not sure of what is grey. Listen to it, and correct it where needed.')}</p>
       )}
       {expired.length > 0 && (
         <p class="notice caution">

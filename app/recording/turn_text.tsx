@@ -2,6 +2,7 @@ import { effect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Turn } from '../../kits/typescript/src/api.js';
 import { clockText } from '../../src/domain/span_text.js';
+import { UNSURE_BELOW } from '../../src/domain/speech_before.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import type { Player } from '../audio/player.js';
@@ -54,9 +55,14 @@ export function TurnText({
   return (
     <div class="turn-said">
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: keyboards have the button that plays from the turn. */}
-      <p class="turn-text" lang={turn.language ?? undefined} onClick={(event) => void playFromWord(event)}>
+      <p
+        class={isUnsure(turn) ? 'turn-text unsure' : 'turn-text'}
+        lang={turn.language ?? undefined}
+        onClick={(event) => void playFromWord(event)}
+      >
         <MarkedText text={turn.text} marks={marks} />
       </p>
+      {isUnsure(turn) && <span class="visually-hidden">{say('The engine was not sure of this text.')}</span>}
       {turn.heard_text !== undefined && (
         <p class="turn-edited">
           <Badge>{say('Edited')}</Badge>
@@ -73,6 +79,11 @@ export function TurnText({
       )}
     </div>
   );
+}
+
+/** Text that nobody corrected, and of which the engine was not sure. */
+export function isUnsure({ confidence, heard_text }: Turn): boolean {
+  return confidence !== null && confidence < UNSURE_BELOW && heard_text === undefined;
 }
 
 /** The word that sounds now, in a turn that is heard; null before anything was played. */

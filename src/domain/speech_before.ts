@@ -1,3 +1,6 @@
+/** Text of which an engine is less sure is shown as unsure. */
+export const UNSURE_BELOW = 0.6;
+
 /** How much was said shortly before a window of a recording, and how much more was not understood. */
 export type SpeechBefore = { said_ms: number; not_understood_ms: number };
 

@@ -9,8 +9,9 @@ import { wordErrors, wordsOf } from './word_errors.js';
  */
 const DISAGREEMENT_MAX = 0.4;
 const DOUBTED_MAX = 0.1;
-/** Measured: docs/transcription.md, "The built-in engine". Up to 0.4 nothing more was kept. */
+/** Measured: docs/transcription.md, "The built-in engine". Two of three decodings that differ less say what was said, or may. */
 const THIRD_DISAGREEMENT_MAX = 0.2;
+const UNSURE_DISAGREEMENT_MAX = 0.6;
 
 /** Words that have to change to make one text the other, as a share of the longer one. */
 export function disagreementOf(one: string, other: string): number {
@@ -41,8 +42,23 @@ export function thirdDecides(disagreement_max: number): boolean {
   return disagreement_max === DISAGREEMENT_MAX;
 }
 
-/** The third decoding where it agrees with one of the first two; null where it does not. */
-export function agreedText(others: readonly string[], third: string): string | null {
-  const agrees = third !== '' && others.some((one) => disagreementOf(one, third) <= THIRD_DISAGREEMENT_MAX);
-  return agrees ? third : null;
+/** Texts for one utterance, the best first, and how far its decodings differ. */
+export type Agreed = { texts: readonly string[]; disagreement: number };
+
+/**
+ * The text of three decodings, of which the first two differ too much. Where no two are almost the same, the disagreement stays
+ * that of the first two, by which the text counts as unsure. Null where no two are alike, as in another language.
+ */
+export function agreedText(first: string, second: string, third: string): Agreed | null {
+  const pairs = [
+    [third, first],
+    [third, second],
+    [first, second],
+  ] as const;
+  const by_disagreement = pairs
+    .map((texts): Agreed => ({ texts, disagreement: disagreementOf(...texts) }))
+    .sort((one, other) => one.disagreement - other.disagreement);
+  const best = by_disagreement[0] as Agreed;
+  if (best.texts.includes('') || best.disagreement > UNSURE_DISAGREEMENT_MAX) return null;
+  return best.disagreement <= THIRD_DISAGREEMENT_MAX ? best : { ...best, disagreement: disagreementOf(first, second) };
 }

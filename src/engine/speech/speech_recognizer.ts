@@ -1,11 +1,12 @@
 import type { OfflineRecognizer, OfflineRecognizerConfig, Vad } from 'sherpa-onnx-node';
 import { codeOf } from '../../domain/language/text_table.js';
 import type { SpeechBefore } from '../../domain/speech_before.js';
-import { agreedText, disagreementMax, disagreementOf, thirdDecides } from './agreement.js';
+import { type Agreed, agreedText, disagreementMax, disagreementOf, thirdDecides } from './agreement.js';
 import { diarizationConfig } from './diarization.js';
+import { KnownTerms } from './known_terms.js';
 import { type Sentence, sentencesOf } from './sentences.js';
 import type { SpeechModel } from './speech_model.js';
-import { SPEECH_RATE, utterancesOf, voiceConfig, wholeUtterancesOf } from './utterances.js';
+import { SPEECH_RATE, type UtteranceAudio, utterancesOf, voiceConfig, wholeUtterancesOf } from './utterances.js';
 
 export type RecognizedSegment = Sentence & { confidence: number | null; speaker?: string | undefined };
 
@@ -18,13 +19,27 @@ export type Recognized = {
   whole_until_s: number | null;
 };
 
-/** `preview` decodes once, for text that is replaced soon. `goes_on`: more audio follows. */
+/**
+ * `preview` decodes once, for text that is replaced soon. `goes_on`: more audio follows. `vocabulary`: names and words that
+ * the account wants spelt so.
+ */
 export type RecognitionOptions = {
   language: string | null;
   preview: boolean;
   diarize: boolean;
   goes_on: boolean;
   speech_before: SpeechBefore;
+  vocabulary: readonly string[];
+};
+
+/** `second`: the same as the first where it is decoded only once. */
+type Decoded = Pick<UtteranceAudio, 'from' | 'to' | 'voice'> & {
+  said: Float32Array;
+  first: string;
+  second: string;
+  lang: string | undefined;
+  disagreement: number;
+  ms: number;
 };
 
 /** An utterance as it is decoded again: softer, and with silence before and behind it, in samples. */
@@ -53,7 +68,7 @@ export class SpeechRecognizer {
   }
 
   recognize(samples: Float32Array, options: RecognitionOptions): Recognized {
-    const { language, preview, diarize, goes_on, speech_before } = options;
+    const { language, preview, diarize, goes_on, speech_before, vocabulary } = options;
     this.#setLanguage(language);
     const checks_twice = this.#model.checks_twice && !preview;
     const { utterances, until } = goes_on
@@ -65,36 +80,40 @@ export class SpeechRecognizer {
       not_understood: [],
       whole_until_s: until === null ? null : until / SPEECH_RATE,
     };
-    const decoded = utterances.flatMap(({ from, to, voice, samples: said }) => {
-      const { text, lang } = this.#decode(said);
-      if (text === '') return [];
-      const second = checks_twice ? this.#decode(altered(said, SECOND)).text : text;
-      const disagreement = checks_twice ? disagreementOf(text, second) : 0;
-      return [{ from, to, voice, said, text, second, lang, disagreement, ms: ((to - from) * 1_000) / SPEECH_RATE }];
-    });
+    const decoded = utterances.flatMap((utterance) => this.#decoded(utterance, checks_twice) ?? []);
     const disagreement_max = disagreementMax(decoded, speech_before);
+    // Sounds are those of English.
+    const terms = new KnownTerms(this.#model.checks_twice ? vocabulary : []);
     for (const one of decoded) {
-      const { from, to, voice, lang, disagreement } = one;
-      const text = disagreement <= disagreement_max ? one.text : this.#thirdText(one, disagreement_max);
-      if (text === null) {
+      const { from, to, voice, lang } = one;
+      const understood = this.#understood(one, disagreement_max);
+      if (understood === null) {
         heard.not_understood.push({ start_s: from / SPEECH_RATE, end_s: to / SPEECH_RATE });
         continue;
       }
       heard.language ??= lang ?? null;
+      const { texts, disagreement } = understood;
       const confidence = checks_twice ? Math.round((1 - disagreement) * 100) / 100 : null;
-      heard.segments.push(...sentencesOf(text, voice).map((sentence) => ({ ...sentence, confidence })));
+      heard.segments.push(...sentencesOf(terms.bestOf(texts), voice).map((sentence) => ({ ...sentence, confidence })));
     }
     if (diarize && this.#speakers !== null) nameSpeakers(heard.segments, this.#speakers.process(samples));
     return heard;
   }
 
-  /** The text of an utterance whose first two decodings differ; null where a third one settles nothing, or may not. */
-  #thirdText(
-    { said, text, second }: { said: Float32Array; text: string; second: string },
-    disagreement_max: number,
-  ): string | null {
+  /** Null where there is no text. */
+  #decoded({ from, to, voice, samples: said }: UtteranceAudio, checks_twice: boolean): Decoded | null {
+    const { text: first, lang } = this.#decode(said);
+    if (first === '') return null;
+    const second = checks_twice ? this.#decode(altered(said, SECOND)).text : first;
+    const disagreement = disagreementOf(first, second);
+    return { from, to, voice, said, first, second, lang, disagreement, ms: ((to - from) * 1_000) / SPEECH_RATE };
+  }
+
+  /** Null where it was not understood. Where most is, a third decoding is asked for. */
+  #understood({ said, first, second, disagreement }: Decoded, disagreement_max: number): Agreed | null {
+    if (disagreement <= disagreement_max) return { texts: [first, second], disagreement };
     if (!thirdDecides(disagreement_max)) return null;
-    return agreedText([text, second], this.#decode(altered(said, THIRD)).text);
+    return agreedText(first, second, this.#decode(altered(said, THIRD)).text);
   }
 
   #decode(samples: Float32Array): { text: string; lang?: string | undefined } {

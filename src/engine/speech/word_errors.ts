@@ -4,18 +4,26 @@ import { numbersIn } from '../../domain/search/spoken_numbers.js';
 type WordErrors = { words: number; errors: number };
 
 export function wordErrors(said: string, heard: string): WordErrors {
-  const [wanted, found] = [wordsOf(said), wordsOf(heard)];
-  // The least changes that make the first words of one those of the other, row by row.
-  let row = Array.from({ length: found.length + 1 }, (_, index) => index);
-  for (const [index, word] of wanted.entries()) {
-    const next = [index + 1];
-    for (const [at, other] of found.entries())
+  const wanted = wordsOf(said);
+  return { words: wanted.length, errors: changesBetween(wanted, wordsOf(heard)) };
+}
+
+/** The least number of elements to change, add and take away that makes one sequence the other. */
+export function changesBetween<Element>(one: ArrayLike<Element>, other: ArrayLike<Element>): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let from = 0; from < one.length; from++) {
+    const next = [from + 1];
+    for (let to = 0; to < other.length; to++)
       next.push(
-        Math.min((row[at + 1] as number) + 1, (next[at] as number) + 1, (row[at] as number) + (word === other ? 0 : 1)),
+        Math.min(
+          (row[to + 1] as number) + 1,
+          (next[to] as number) + 1,
+          (row[to] as number) + (one[from] === other[to] ? 0 : 1),
+        ),
       );
     row = next;
   }
-  return { words: wanted.length, errors: row[found.length] as number };
+  return row[other.length] as number;
 }
 
 /** Lower-case words; a number is one word, however it is written: "twenty two" and "22" are "22", "seventh" is "7th". */

@@ -88,7 +88,7 @@ export type QueryResult = {
   value: Uint8Array | null;
   rows: StoredRow[];
   queue?: DeliveryQueue;
-  /** What its bytes hold, from when it was first looked at. */
+  /** The values in its bytes, from when they were first read. */
   decoded?: DecodedResult;
 };
 export type DecodedResult = { value: unknown; rows: readonly ListedRecord[] };

@@ -120,12 +120,22 @@ class WindowHearing {
       return null;
     }
     this.#files += 1;
-    const { account_id, stream_id, language, diarize, speech_before } = work;
+    const { account_id, stream_id, language, diarize, vocabulary, speech_before } = work;
     // A file that cannot be cut has more in it than the window.
     const goes_on = !work.final && file.kind !== 'other' && file.counts.end_ms === work.to_ms;
     const hear = (of: WindowFile) =>
       engine.hear(
-        { file: of, account_id, stream_id, language, diarize, goes_on, prompt: promptOf(work), speech_before },
+        {
+          file: of,
+          account_id,
+          stream_id,
+          language,
+          diarize,
+          goes_on,
+          prompt: promptOf(work),
+          vocabulary,
+          speech_before,
+        },
         signal,
       );
     try {

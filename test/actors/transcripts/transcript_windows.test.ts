@@ -377,7 +377,7 @@ t.test('K-044 of a range that failed, only what is asked for is tried again', as
 
 t.test('K-261 a window comes with how much of the two minutes before it was understood', async (t) => {
   const recording = new Recording();
-  recording.audio([[0, 240_000]]);
+  recording.audio([[0, 300_000]]);
   const said = (start_ms: number, end_ms: number) => ({ start_ms, end_ms, text: 'Two new chairs.' });
   const missed = (from_ms: number, to_ms: number, code = NOT_UNDERSTOOD) => ({ from_ms, to_ms, code });
   const parts: [speech_before: SpeechBefore, Unheard][] = [
@@ -390,7 +390,16 @@ t.test('K-261 a window comes with how much of the two minutes before it was unde
       { said_ms: 4_000, not_understood_ms: 30_000 },
       { turns: [said(130_000, 133_000)], failed: [missed(150_000, 151_000)] },
     ],
-    [{ said_ms: 3_000, not_understood_ms: 1_000 }, {}],
+    [
+      { said_ms: 3_000, not_understood_ms: 1_000 },
+      {
+        turns: [
+          { ...said(181_000, 182_000), confidence: 0.59 },
+          { ...said(183_000, 185_000), confidence: 0.6 },
+        ],
+      },
+    ],
+    [{ said_ms: 5_000, not_understood_ms: 2_000 }, {}],
   ];
   for (const [expected, heard] of parts) {
     const { window, speech_before } = recording.claimed();

@@ -30,25 +30,26 @@ t.test('K-261 speech is doubted where most of it was not understood', async (t) 
   for (const [says, of, was, expected] of cases) t.equal(disagreementMax(of, was), expected, says);
 });
 
-t.test('K-473 a third decoding tells what was said where it agrees with one of the first two', async (t) => {
-  const cases: [says: string, others: string[], third: string, expected: string | null][] = [
-    ['with the first', ['Order two new chairs.', 'Auto to new cares.'], 'order two new chairs', 'order two new chairs'],
+t.test('K-473 K-474 what three decodings say', async (t) => {
+  const [CHAIRS, CARES] = ['Order two new chairs.', 'Auto to new cares.'];
+  const cases: [says: string, texts: [string, string, string], text: string | null, disagreement?: number][] = [
+    ['the third is as the first', [CHAIRS, CARES, 'order two new chairs'], 'order two new chairs', 0],
+    ['the third is as the second', [CARES, CHAIRS, CHAIRS], CHAIRS, 0],
+    ['but for one word of five', ['Order two new chairs now.', 'Auto', CHAIRS], CHAIRS, 0.2],
     [
-      'with the second',
-      ['Auto to new cares.', 'Order two new chairs.'],
-      'Order two new chairs.',
-      'Order two new chairs.',
+      'two are only alike: it stays as unsure as the first two',
+      [CHAIRS, CARES, 'Order a new car.'],
+      'Order a new car.',
+      0.75,
     ],
-    [
-      'but for one word of five',
-      ['Order two new chairs now.', 'Auto'],
-      'Order two new chairs.',
-      'Order two new chairs.',
-    ],
-    ['with none', ['Order two new chairs.', 'Auto to new cares.'], 'Order a new car.', null],
-    ['nothing is no text', ['Order two new chairs.', ''], '', null],
+    ['no two are alike', [CHAIRS, CARES, 'Otto, cares a lot.'], null],
+    ['nothing is no text', [CHAIRS, '', ''], null],
   ];
-  for (const [says, others, third, expected] of cases) t.equal(agreedText(others, third), expected, says);
+  for (const [says, texts, text, disagreement] of cases) {
+    const agreed = agreedText(...texts);
+    t.equal(agreed?.texts[0] ?? null, text, says);
+    if (disagreement !== undefined) t.equal(agreed?.disagreement, disagreement, says);
+  }
 });
 
 t.test('K-473 it is asked for where most was understood', async (t) => {

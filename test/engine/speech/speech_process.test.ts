@@ -19,6 +19,7 @@ const OPTIONS = {
   diarize: false,
   goes_on: false,
   speech_before: NO_SPEECH_BEFORE,
+  vocabulary: [],
 };
 
 function open(

@@ -79,9 +79,13 @@ t.test('turns lie on the timeline of the stream', async (t) => {
       { start_ms: 45_000, end_ms: 46_000, text: 'After the hole.', speaker: '1-S1', language: 'de' },
     ],
   });
-  const [{ language, prompt, speech_before } = { language: null, prompt: '', speech_before: null }] = asked;
-  t.equal(language, 'de');
-  t.same(speech_before, { said_ms: 7, not_understood_ms: 8 });
+  const [request] = asked;
+  t.match(request, {
+    language: 'de',
+    speech_before: { said_ms: 7, not_understood_ms: 8 },
+    vocabulary: work.vocabulary,
+  });
+  const prompt = request?.prompt ?? '';
   t.match(prompt, /^Spool, x{60}, Nact\. .*and so on$/);
   t.ok(prompt.length <= LIMITS.engine_prompt_chars_max + 2);
 });

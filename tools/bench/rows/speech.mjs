@@ -25,6 +25,7 @@ const OPTIONS = {
   diarize: false,
   goes_on: false,
   speech_before: NO_SPEECH_BEFORE,
+  vocabulary: [],
 };
 const MINUTES = 10;
 const GETS_PER_SECOND = 200;

@@ -43,14 +43,14 @@ export class BuiltInEngine implements Engine {
   }
 
   async hear(
-    { file, account_id, language, diarize, goes_on, speech_before }: TranscriptionRequest,
+    { file, account_id, language, diarize, goes_on, speech_before, vocabulary }: TranscriptionRequest,
     signal: AbortSignal,
   ): Promise<Transcription> {
     const spoken = language === null ? null : codeOf(language);
     if (spoken !== null && this.#languages !== null && !this.#languages.includes(spoken))
       throw new EngineFailed('LANGUAGE_UNKNOWN', `No model here (${this.name}) knows the language ${spoken}.`);
     const length_s_max = lengthOf(file) / 1_000 + LONGER_S;
-    const options = { length_s_max, language, diarize, goes_on, preview: this.#preview, speech_before };
+    const options = { length_s_max, language, diarize, goes_on, preview: this.#preview, speech_before, vocabulary };
     const call = { owner: account_id, signal };
     const heard = await this.#process.recognize(file.bytes, options, call).catch((error: unknown) => {
       if (error instanceof NoPlace) throw new EngineFailed('ENGINE_BUSY', 'Too much speech waits to be recognized.');

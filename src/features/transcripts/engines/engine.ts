@@ -22,6 +22,8 @@ export type TranscriptionRequest = {
   diarize: boolean;
   /** Expected words, and the text before. */
   prompt: string;
+  /** Names and words that the account wants spelt so. */
+  vocabulary: readonly string[];
   /** Whether audio follows in the next window. */
   goes_on: boolean;
   /** Of what was said shortly before. */

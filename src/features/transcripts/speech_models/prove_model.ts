@@ -17,7 +17,10 @@ export async function proveModel({ model_folder, speakers_folder }: Proved): Pro
   const speech = speechProcessFor({ model_folder, speakers_folder, english_folder: null, priority: 0 });
   const format = { fmt: pcm16Format({ channels: 1, frames_per_second: RATE }) };
   const silence = writeWav(format, Buffer.alloc(SILENCE_S * RATE * 2));
-  const options = { language: null, preview: false, diarize: false, goes_on: false, speech_before: NO_SPEECH_BEFORE };
+  const options = {
+    ...{ language: null, preview: false, diarize: false, goes_on: false },
+    ...{ speech_before: NO_SPEECH_BEFORE, vocabulary: [] },
+  };
   try {
     const call = { owner: '', signal: new AbortController().signal };
     await speech.recognize(silence, { ...options, length_s_max: SILENCE_S }, call);
