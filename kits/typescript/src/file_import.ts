@@ -40,7 +40,9 @@ export type ImportCalls = {
 type ImportOptions = { onProgress?: (progress: ImportProgress) => void; signal?: AbortSignal | undefined };
 
 const READ_BYTES = 1024 * 1024;
-const LOOK_MS = 500;
+/** A transcript is read in less; long audio takes minutes. */
+const LOOK_MS = 50;
+const LOOK_MS_MAX = 1_000;
 
 /**
  * Imports a file, and resolves once it is a recording or has failed; `signal` ends it earlier. The same file again goes on
@@ -74,10 +76,10 @@ export async function importFile(
     const piece = await read(received_bytes, Math.min(size_bytes, received_bytes + piece_bytes));
     item = await calls.put(`${upload_path}?offset=${received_bytes}&sha256=${await sha256Of(piece)}`, piece);
   }
-  while (item.status === 'processing') {
+  for (let look_ms = LOOK_MS; item.status === 'processing'; look_ms = Math.min(LOOK_MS_MAX, look_ms * 2)) {
     signal?.throwIfAborted();
     onProgress({ step: 'decoding', bytes: size_bytes, import_id: item.id });
-    await pause(LOOK_MS, signal);
+    await pause(look_ms, signal);
     item = await calls.call('GET /audio/imports/{id}', { path: { id: item.id } });
   }
   return item;
