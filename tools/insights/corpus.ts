@@ -40,6 +40,12 @@ export function isSetAside({ id }: Pick<CorpusTalk, 'id'>): boolean {
   return (createHash('sha256').update(id).digest()[0] ?? 0) < SET_ASIDE_BELOW;
 }
 
+/** Deals whole batches to folds, so that no talk is scored by what others of its manner teach. */
+export function foldsOf(talks: readonly CorpusTalk[], count: number): (talk: CorpusTalk) => number {
+  const batches = [...new Set(talks.map(({ batch }) => batch))].sort();
+  return ({ batch }) => batches.indexOf(batch) % count;
+}
+
 /** All talks of a folder, by name; a line of `=` stands between talks of one file. Throws for a line that cannot be read. */
 export function talksIn(folder: string): CorpusTalk[] {
   return readdirSync(folder)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { readTalkModel, type TalkModel, talkModelBytes } from '../../src/features/insights/learned/talk_model.js';
 import { CORPUS, type CorpusTalk, isSetAside, talksIn } from './corpus.js';
 import { linesOf, scoresOf } from './report.js';
-import { learnItems, learnTexts } from './training.js';
+import { type Learned, learnItems, learnTexts } from './training.js';
 import { wordsOfPackage } from './words.js';
 
 /** Learns the model of the built-in insights and says how good it is, as `npm run spool -- train` does. */
@@ -17,16 +17,13 @@ export async function runTrain({ words: folder }: { words?: string }): Promise<v
   const words = folder === undefined ? readTalkModel(MODEL).words : wordsOfPackage(folder);
   const known = talks.filter((talk) => !isSetAside(talk));
   console.log(`${known.length} talks to learn from, ${talks.length - known.length} set aside`);
-  const { by_batch, whole } = await learnTexts(await learnItems(known, console.log), words, console.log);
+  const items = await learnItems(known, console.log);
+  const { by_fold, whole } = await learnTexts(items, words, console.log);
   const bytes = talkModelBytes({ ...whole, words });
   writeFileSync(MODEL, bytes);
-  const modelFor = ({ batch }: CorpusTalk): TalkModel => {
-    const learned = by_batch.get(batch);
-    if (learned === undefined) throw new Error(`nothing is learned without batch ${batch}`);
-    return { ...learned, words };
-  };
+  const modelFor = (talk: CorpusTalk): TalkModel => ({ ...(by_fold[items.foldOf(talk)] as Learned), words });
   const lines = [
-    ...(await figures('By batch, each by what the other batches teach', known, modelFor)),
+    ...(await figures('In folds, each by what the batches of the others teach', known, modelFor)),
     ...(await figures('Set aside, by the model of the release', talks.filter(isSetAside), () => readTalkModel(MODEL))),
   ];
   const hash = createHash('sha256').update(bytes).digest('hex');

@@ -12,7 +12,7 @@ import {
 import type { SmallTrees } from '../../src/features/insights/learned/small_trees.js';
 import type { TalkModel } from '../../src/features/insights/learned/talk_model.js';
 import type { WordTable } from '../../src/features/insights/learned/word_table.js';
-import type { CorpusTalk } from './corpus.js';
+import { type CorpusTalk, foldsOf } from './corpus.js';
 import { excerptsOf } from './excerpts.js';
 import { fitFirst, fitSecond, marginsOf, type ReadTalk, secondOf } from './item_training.js';
 import { inputOf } from './talk_input.js';
@@ -20,8 +20,10 @@ import { fitPhrases, fitSaid, fitSummary, fitTitles, type KnownTalk } from './te
 
 /**
  * Learns the model from labelled talks. What a later model learns from the answers of an earlier one are answers about
- * talks that the earlier one has not seen: talks are divided by batch.
+ * talks that the earlier one has not seen: whole batches of talks are dealt to folds.
  */
+
+const FOLDS = 8;
 
 const BITS = 18;
 /** The part of items that are right, for which bounds are chosen. */
@@ -38,10 +40,11 @@ export type Learned = Omit<TalkModel, 'words'>;
 type Trees = Record<ItemKind, SmallTrees>;
 type ItemFinder = { first: HashedModel; trees: Trees };
 
-/** The item finder: by batch what is learned from all other talks, and `whole` from all. */
+/** The item finder: by fold what is learned from all other talks, and `whole` from all. */
 export type LearnedItems = {
   talks: KnownTalk[];
-  by_batch: Map<string, ItemFinder>;
+  foldOf: (talk: CorpusTalk) => number;
+  by_fold: ItemFinder[];
   whole: ItemFinder;
 };
 
@@ -50,44 +53,43 @@ export async function learnItems(talks: readonly CorpusTalk[], say: (line: strin
   // Of every second excerpt nobody told the speakers apart.
   const short = await Promise.all(talks.flatMap(excerptsOf).map((of, at) => readTalk(of, at % 2 === 0)));
   const all = [...plain, ...short];
-  const batches = [...new Set(talks.map(({ batch }) => batch))];
-  const outside = (batch: string) => all.filter(({ of }) => of.batch !== batch);
-  const inside = (batch: string) => all.filter(({ of }) => of.batch === batch);
-  const firsts = new Map<string, HashedModel>();
+  const foldOf = foldsOf(talks, FOLDS);
+  const folds = [...new Set(talks.map(foldOf))].sort((one, other) => one - other);
+  const outside = (fold: number) => all.filter(({ of }) => foldOf(of) !== fold);
+  const firsts: HashedModel[] = [];
   const margins = new Map<ReadTalk, Margins>();
-  for (const batch of batches) {
-    const model = fitFirst(outside(batch), BITS);
-    firsts.set(batch, model);
-    for (const read of inside(batch)) margins.set(read, marginsOf(model, read));
-    say(`first pass without ${batch}`);
+  for (const fold of folds) {
+    const model = fitFirst(outside(fold), BITS);
+    firsts.push(model);
+    for (const read of all) if (foldOf(read.of) === fold) margins.set(read, marginsOf(model, read));
+    say(`first pass without fold ${fold + 1}`);
   }
   const marginsFor = (reads: readonly ReadTalk[]) => reads.map((read) => margins.get(read) as Margins);
-  const by_batch = new Map<string, ItemFinder>();
-  const known: KnownTalk[] = [];
-  for (const [batch, first] of firsts) {
-    const trees = fitSecond(outside(batch), marginsFor(outside(batch)));
-    by_batch.set(batch, { first, trees });
-    for (const { rows: _, ...read } of plain.filter(({ of }) => of.batch === batch)) {
-      const own = plain.find(({ of }) => of === read.of) as ReadTalk;
-      known.push({ ...read, chances: secondOf(trees, read, margins.get(own) as Margins) });
-    }
-    say(`second pass without ${batch}`);
-  }
+  const by_fold = folds.map((fold): ItemFinder => {
+    const trees = fitSecond(outside(fold), marginsFor(outside(fold)));
+    say(`second pass without fold ${fold + 1}`);
+    return { first: firsts[fold] as HashedModel, trees };
+  });
+  const known = plain.map((read): KnownTalk => {
+    const { trees } = by_fold[foldOf(read.of)] as ItemFinder;
+    const { rows: _, ...talk } = read;
+    return { ...talk, chances: secondOf(trees, read, margins.get(read) as Margins) };
+  });
   const whole = { first: fitFirst(all, BITS), trees: fitSecond(all, marginsFor(all)) };
   say('items of all');
-  return { talks: known, by_batch, whole };
+  return { talks: known, foldOf, by_fold, whole };
 }
 
-/** The whole model: by batch what is learned from all other talks, and `whole` from all. */
+/** The whole model: by fold what is learned from all other talks, and `whole` from all. */
 export async function learnTexts(
-  { talks, by_batch: finders, whole }: LearnedItems,
+  { talks, foldOf, by_fold: finders, whole }: LearnedItems,
   words: WordTable,
   say: (line: string) => void,
-): Promise<{ by_batch: Map<string, Learned>; whole: Learned }> {
-  const outside = (batch: string) => talks.filter(({ of }) => of.batch !== batch);
-  const titles = new Map<string, HashedModel>();
-  for (const batch of finders.keys()) titles.set(batch, await fitTitles(outside(batch), words));
-  const titleFor = ({ of }: KnownTalk) => titles.get(of.batch) as HashedModel;
+): Promise<{ by_fold: Learned[]; whole: Learned }> {
+  const outside = (fold: number) => talks.filter(({ of }) => foldOf(of) !== fold);
+  const titles: HashedModel[] = [];
+  for (const fold of finders.keys()) titles.push(await fitTitles(outside(fold), words));
+  const titleFor = ({ of }: KnownTalk) => titles[foldOf(of)] as HashedModel;
   const learn = async (own: readonly KnownTalk[], items: ItemFinder, title: HashedModel): Promise<Learned> => ({
     items: { ...items, bounds: boundsFor(own, RIGHT_SHARE) },
     said: fitSaid(own, words),
@@ -95,12 +97,12 @@ export async function learnTexts(
     title,
     phrases: await fitPhrases(own, titleFor, words),
   });
-  const by_batch = new Map<string, Learned>();
-  for (const [batch, items] of finders) {
-    by_batch.set(batch, await learn(outside(batch), items, titles.get(batch) as HashedModel));
-    say(`texts without ${batch}`);
+  const by_fold: Learned[] = [];
+  for (const [fold, items] of finders.entries()) {
+    by_fold.push(await learn(outside(fold), items, titles[fold] as HashedModel));
+    say(`texts without fold ${fold + 1}`);
   }
-  return { by_batch, whole: await learn(talks, whole, await fitTitles(talks, words)) };
+  return { by_fold, whole: await learn(talks, whole, await fitTitles(talks, words)) };
 }
 
 const NONE: Record<ItemKind, number> = { task: 2, decision: 2, question: 2, reminder: 2 };

@@ -8,7 +8,7 @@ import {
   SCORE_RELATIVE_AT,
   WORD_FEATURE_NAMES,
 } from '../../src/features/search/questions/ranking/turn_features.js';
-import { CORPUS, type CorpusTalk, isSetAside, talksIn } from '../insights/corpus.js';
+import { CORPUS, type CorpusTalk, foldsOf, isSetAside, talksIn } from '../insights/corpus.js';
 import { type Account, type AskedQuestion, TalkIndex } from './asked_accounts.js';
 import { commonWords } from './common_words.js';
 import { type AskedPair, randomOf, shuffled, trainMap } from './map_training.js';
@@ -42,7 +42,7 @@ export async function trainRecall({
   const talks = talksIn(CORPUS).filter(({ questions }) => questions.length > 0);
   const vectors = await TalkVectors.of(textsOf(talks), { kept, packages });
   const [learned, set_aside] = [talks.filter((talk) => !isSetAside(talk)), talks.filter(isSetAside)];
-  const foldOf = foldsOf(learned);
+  const foldOf = foldsOf(learned, FOLDS);
   writeFileSync(
     join(SOURCES, '..', 'related', 'common_words.json'),
     `${JSON.stringify(commonWords(talksIn(CORPUS)))}\n`,
@@ -138,12 +138,6 @@ function mapOf(talks: readonly CorpusTalk[], vectors: TalkVectors): QuestionMap 
     from = to;
   }
   return trainMap(pairs, turns, DIMENSION);
-}
-
-/** Whole batches, dealt out to folds. */
-function foldsOf(talks: readonly CorpusTalk[]): (talk: CorpusTalk) => number {
-  const batches = [...new Set(talks.map(({ batch }) => batch))].sort();
-  return ({ batch }) => batches.indexOf(batch) % FOLDS;
 }
 
 function batchesOf(talks: readonly CorpusTalk[]): CorpusTalk[][] {
