@@ -18,6 +18,8 @@ import type { NewSuggestion } from './suggestion_changes.js';
 
 /** Two items that share so much of what they are about are one. */
 const SAME_MATTER_MIN = 0.8;
+const MEMO_UTTERANCES_MAX = 3;
+const MEMO_FACTOR = 0.75;
 /** How often a word of an item is said at most, on average. */
 const REPEATED_MAX = 3;
 /** So many sentences before, a time of the same day may have been said. */
@@ -42,7 +44,7 @@ export async function itemsIn(
     await slices.pause();
   }
   const kept: NewSuggestion[] = [];
-  for (const place of chosenItems(heard.chances, model.items.bounds)) {
+  for (const place of chosenItems(heard.chances, boundsFor(heard.talk, model))) {
     if (kept.length >= LIMITS.suggestions_per_result_max) break;
     const item = suggestionOf({ ...place, ...saidOf(place, heard.talk, model) }, heard, { input, dates });
     await slices.pause();
@@ -52,6 +54,12 @@ export async function itemsIn(
     else repeat(same, item);
   }
   return kept;
+}
+
+/** Of a memo of a few sentences more is something to do than of a long talk. */
+function boundsFor({ utterances }: SpokenTalk, { items }: TalkModel): Record<ItemKind, number> {
+  if (utterances.length > MEMO_UTTERANCES_MAX) return items.bounds;
+  return { ...items.bounds, task: items.bounds.task * MEMO_FACTOR };
 }
 
 /** An item that is said again gives the day and the owner that the first one lacks. */

@@ -37,7 +37,7 @@ const APART = 2;
 /** With this chance an utterance is an item although another one of its kind is only two utterances away. */
 const LIKELY = 0.5;
 /** With this chance an utterance is an item of a kind although it is more likely one of another kind. */
-const SURE = 0.7;
+const SURE = 0.5;
 const AROUND = 3;
 const NEAR = 6;
 const BEYOND = -9;
