@@ -106,5 +106,8 @@ await walk('K-350 K-351 K-352 what came of a recording is read, done and written
   await button(page, 'Edit the summary').click();
   await button(page, 'Discard my changes').click();
   await panel.getByText('The summary is being made again.').waitFor();
-  t.match(await summary(), { edited: false, state: 'pending' });
+  await until('it is nobody’s own, and waits', async () => {
+    const { edited, state } = await summary();
+    return !edited && state === 'pending';
+  });
 });

@@ -49,7 +49,7 @@ t.test('K-207 of one kind there is one item within two utterances, the likeliest
     chosenItems(chances, bounds).map(({ at }) => at),
     [2, 5],
   );
-  const both = { ...chances, reminder: [0, 0, 0.69, 0, 0, 0] };
+  const both = { ...chances, reminder: [0, 0, 0.49, 0, 0, 0] };
   t.same(
     chosenItems(both, bounds).map(({ kind }) => kind),
     ['task', 'task'],
