@@ -7,7 +7,7 @@ type Term = { text: string; letters: string; sounds: string[] };
 type Token = { word: string; at: number; end: number };
 /** `is_doubted`: another decoding lacks a word of it. */
 type HeardWords = { letters: string; sounds: string[]; is_doubted: boolean; is_word: boolean };
-type Found = { from: number; to: number; is_word: boolean; term: Term; score: number };
+type TermPlace = { from: number; to: number; is_word: boolean; term: Term; score: number };
 
 /** Shorter terms sound like too many other words. */
 const LETTERS_MIN = 5;
@@ -70,8 +70,8 @@ export class KnownTerms {
   }
 
   /** The term that the first tokens may be. */
-  #at(text: string, tokens: readonly Token[], others: readonly ReadonlySet<string>[]): Found | null {
-    let best: Found | null = null;
+  #at(text: string, tokens: readonly Token[], others: readonly ReadonlySet<string>[]): TermPlace | null {
+    let best: TermPlace | null = null;
     for (let count = 1; count <= tokens.length; count++) {
       const span = tokens.slice(0, count);
       const [first, last] = [span[0] as Token, span.at(-1) as Token];
