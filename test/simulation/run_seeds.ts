@@ -7,6 +7,7 @@ import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
 /** Of every kind of operation on workspaces and endpoints at least one must be acknowledged in so many seeds. */
 const SEEDS_PER_ACKNOWLEDGED = 5;
+const SAY_EVERY_MS = 60_000;
 
 export type Wanted = { seeds: number; seed: number; operations: number; about?: (typeof ABOUTS)[number] | undefined };
 
@@ -18,11 +19,11 @@ export async function runSeeds({ seeds, seed: first_seed, operations, about: wan
   let undecided = 0;
   let [reminders, tries] = [0, 0];
   const began = performance.now();
+  let said_at = began;
   const abouts = ABOUTS.filter((about) => about === (wanted ?? about));
   for (let seed = first_seed; seed < first_seed + seeds; seed++) {
     for (const about of abouts) await run(seed, about);
-    if (process.stderr.isTTY)
-      process.stderr.write(`\r${seed - first_seed + 1} of ${seeds} seeds, ${failed.length} failed `);
+    sayProgress(seed - first_seed + 1);
   }
   const minutes = (performance.now() - began) / 60_000;
   if (process.stderr.isTTY) process.stderr.write('\r');
@@ -43,6 +44,15 @@ export async function runSeeds({ seeds, seed: first_seed, operations, about: wan
   const rare = acknowledged.rare(expected, Math.floor(seeds / SEEDS_PER_ACKNOWLEDGED));
   if (rare.length > 0) console.log(`hardly ever acknowledged: ${rare.join(', ')}`);
   process.exitCode = rare.length > 0 || failed.length > 0 || each > TRIES_EACH_MAX ? 1 : 0;
+
+  /** In a terminal after each seed, elsewhere once a minute. */
+  function sayProgress(done: number): void {
+    const { isTTY } = process.stderr;
+    if (!isTTY && performance.now() - said_at < SAY_EVERY_MS) return;
+    said_at = performance.now();
+    process.stderr.write(`${isTTY ? '\r' : ''}${done} of ${seeds} seeds, ${failed.length} failed${isTTY ? ' ' : '\n'}`);
+  }
+
   async function run(seed: number, about: (typeof ABOUTS)[number]): Promise<void> {
     const outcome = await simulate(seed, { operations, about });
     acknowledged.addAll(outcome.acknowledged);

@@ -75,7 +75,7 @@ const commitBare = async (entity) => {
       fences: [],
       effects: [{ effect: 'put_record', collection: 'notes', id: 'last', value }],
     },
-    { draw_log_name: () => 'bench', subscribers: new Subscribers() },
+    { draw_log_name: () => 'bench', subscribers: new Subscribers(), told_on: '' },
   );
   const [verdict] = await redis.fcall('spool_commit_v1', 0, out.take());
   if (verdict !== 'applied') throw new Error(`verdict ${verdict}`);

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import pino from 'pino';
 import { libraryId, ownerOfPrivateWorkspace } from '../../../dist/src/domain/ids.js';
+import { orNull } from '../../../dist/src/domain/refusals.js';
+import { newContainer } from '../../../dist/src/engine/blobs/blob_keys.js';
 import { randomId } from '../../../dist/src/engine/random/random.js';
 import { startServer } from '../../../dist/src/host/server.js';
 import { readSettings } from '../../../dist/src/host/settings.js';
@@ -52,21 +54,18 @@ async function transcriptOf(stream_id, { minutes, seed }) {
   const { account_id, workspace_id, source_id, captured_at } = await services.actors.stream(stream_id).view();
   const stream = { account_id, workspace_id, source_id, captured_at_ms: Date.parse(captured_at), end_ms: null };
   const actor = services.actors.transcript(stream_id);
-  const view = await actor.view();
-  const begins_ms = view.refused === undefined ? Math.max(0, ...view.covered.map(([, to_ms]) => to_ms)) : 0;
+  const view = await orNull(actor.view(), 'NOT_FOUND');
+  const begins_ms = Math.max(0, ...(view?.covered ?? []).map(([, to_ms]) => to_ms));
   const intervals = [[begins_ms, begins_ms + minutes * 60_000]];
   await actor.audio({ stream, window_ms: 60_000, intervals });
   const random = seeded(seed);
   const publish = async ({ minutes: many, part }) => {
     const token = randomId({ partition: 0, now_ms: Date.now() });
-    const claimed = await actor.claim_window({ token, run_id: token, lease_ms: 60_000, window_ms: many * 60_000 });
-    if (claimed.refused !== undefined) throw new Error(JSON.stringify(claimed));
-    const { window } = claimed;
+    const { window } = await actor.claim_window({ token, run_id: token, lease_ms: 60_000, window_ms: many * 60_000 });
     const all = Array.from({ length: many }, (_, at) => minuteOf(window.from_ms + at * 60_000, random)).flat();
     const turns = all.slice(0, part * all.length);
     const said = { number: window.number, token, digest: token, speaker_scope: 'stream', mode: 'replace', turns };
-    const published = await actor.publish({ ...said, recognized: {}, final_pass: false });
-    if (published.refused !== undefined) throw new Error(JSON.stringify(published));
+    await actor.publish({ ...said, recognized: {}, final_pass: false });
   };
   return { publish };
 }
@@ -110,7 +109,9 @@ answer(
           }),
         );
         const numbers = found.map(({ chunk }) => Number.parseInt(chunk.chunk_id.slice(26, 34), 16));
-        const message = (number) => ({ type: 'stored', number, upload_started_at_ms: now_ms });
+        const result = { status: 'processed', checked: true };
+        const stored = { type: 'stored', place: `${newContainer(now_ms)}@0`, upload_started_at_ms: now_ms, result };
+        const message = (number) => ({ ...stored, number });
         await Promise.all(numbers.map((number) => services.runtime.ask(address, message(number))));
       }
       const last = await services.runtime.ask(address, { type: 'view' });
@@ -145,23 +146,23 @@ answer(
     },
     /** Sweeps a workspace now, until nothing is left that it does not keep. */
     async sweep({ workspace_id }) {
-      const { actors, retention: worker } = services;
+      const { actors, retention } = services;
       const sweep = actors.sweep(workspace_id);
       const library_id = libraryId(ownerOfPrivateWorkspace(workspace_id).account_id, workspace_id);
       const isTold = async () => {
-        const { retention } = await sweep.view();
-        const { refused } = await actors.library(library_id).view();
-        return retention?.audio.days === 0 && refused === undefined;
+        const view = await orNull(sweep.view(), 'NOT_FOUND');
+        const library = await orNull(actors.library(library_id).view(), 'NOT_FOUND');
+        return view?.retention?.audio.days === 0 && library !== null;
       };
       while (!(await isTold())) await new Promise((resolve) => setTimeout(resolve, 5));
       await sweep.tick();
-      while ((await sweep.view()).running !== null) await worker.look();
+      while ((await sweep.view()).running !== null) await retention.worker.look();
     },
     ...webhookDoors(services),
     /** Recognizes speech in a file again and again, for so many times or until then. */
     async hear({ bytes, options, times = Number.POSITIVE_INFINITY, until_ms = Number.POSITIVE_INFINITY }) {
       for (let count = 0; count < times && Date.now() < until_ms; count++)
-        await services.speech.recognize(bytes, options, new AbortController().signal);
+        await services.speech.recognize(bytes, options, { owner: '', signal: new AbortController().signal });
     },
     mint_codes: (asked) => mintCodes(services, asked),
     stop: () => server.close(),

@@ -1,5 +1,6 @@
 import { freemem } from 'node:os';
 import { Pool } from 'undici';
+import { LIMITS } from '../../../dist/src/domain/limits.js';
 import { clientLoop, costRow, interleave, verify } from '../measure.mjs';
 import { temporaryFolder } from '../processes.mjs';
 import { registerStream, sendChunk, startSpool } from '../spool_setup.mjs';
@@ -17,7 +18,8 @@ export async function run(options) {
 }
 
 async function streamRow(options) {
-  const in_flight = 16;
+  // As many as a device may have.
+  const in_flight = LIMITS.device_uploads_in_flight_max;
   const { folder, remove } = temporaryFolder();
   const stops = [remove];
   try {

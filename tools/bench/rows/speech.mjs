@@ -17,7 +17,7 @@ import { startSpool } from '../spool_setup.mjs';
 /** Programs that make the audio; each of a Debian package of its name. */
 const PROGRAMS = ['flite', 'sox', 'ffmpeg'];
 const PAUSE_S = 0.8;
-const SIGNAL = new AbortController().signal;
+const CALL = { owner: '', signal: new AbortController().signal };
 const OPTIONS = {
   length_s_max: 600,
   language: null,
@@ -167,7 +167,7 @@ function readPrompts() {
 async function wrongIn(speech, files, said) {
   let [errors, words] = [0, 0];
   for (const [at, file] of files.entries()) {
-    const { segments } = await speech.recognize(readFileSync(file), OPTIONS, SIGNAL);
+    const { segments } = await speech.recognize(readFileSync(file), OPTIONS, CALL);
     const found = wordErrors(said[at], segments.map(({ text }) => text).join(' '));
     errors += found.errors;
     words += found.words;
@@ -178,12 +178,12 @@ async function wrongIn(speech, files, said) {
 /** Ten minutes in pieces of 15 s, as windows have them. */
 async function costRows(speech, folder) {
   const windows = windowsOf(folder);
-  await speech.recognize(windows[0], OPTIONS, SIGNAL);
+  await speech.recognize(windows[0], OPTIONS, CALL);
   const { pid } = speech;
   const [cpu_before_ms, began_ms] = [cpuMs([pid]), performance.now()];
   let audio_s = 0;
   for (let at = 0; audio_s < MINUTES * 60; at++) {
-    await speech.recognize(windows[at % windows.length], OPTIONS, SIGNAL);
+    await speech.recognize(windows[at % windows.length], OPTIONS, CALL);
     audio_s += 15;
   }
   const per_s = (cpuMs([pid]) - cpu_before_ms) / 1_000 / audio_s;
