@@ -81,8 +81,10 @@ async function pipelineOutputOf(
 const SPEAKERS: CacheKind<ReadonlyMap<number, Speaker>> = { max: SPEAKERS_KEPT_MAX };
 const PAGES: CacheKind<TranscriptPage[]> = {
   max: TURNS_KEPT_MAX,
-  sizeOf: (pages) => 1 + pages.reduce((sum, { turns }) => sum + turns.length, 0),
+  sizeOf: (pages) => 1 + turnsOf(pages),
 };
+/** In a key: all pages of a short transcript, of which any others are a part. */
+const WHOLE = 'whole';
 
 async function speakersOf({ actors, runtime }: TranscriptReader, stream_id: string, revision: number) {
   const keyOf = (at: number) => `${runtime.invalidations} ${stream_id} ${at}`;
@@ -102,7 +104,7 @@ export async function* pagesFrom(
 ): AsyncGenerator<TranscriptPage> {
   if (transcript === null) return;
   for (let from = page; ; ) {
-    const pages = await pagesAt(reader, id, { from, descending, revision: transcript.revision });
+    const pages = await pagesAt(reader, { id, transcript }, { from, descending, limit: PAGES_STEP });
     yield* pages;
     const last = pages.at(-1);
     if (last === undefined || pages.length < PAGES_STEP) return;
@@ -117,26 +119,39 @@ export async function somePages(
   { page: from, limit }: { page: number; limit: number },
 ): Promise<TranscriptPage[]> {
   if (transcript === null) return [];
-  return pagesAt(reader, id, { from, limit, descending: false, revision: transcript.revision });
+  return pagesAt(reader, { id, transcript }, { from, limit, descending: false });
 }
 
 async function pagesAt(
   { actors, runtime }: TranscriptReader,
-  stream_id: string,
-  { from, descending, revision, limit = PAGES_STEP }: PagesQuery & { revision: number },
+  { id, transcript: { revision, turns } }: { id: string; transcript: Transcript },
+  { from, descending, limit }: PagesQuery,
 ): Promise<TranscriptPage[]> {
-  const keyOf = (at: number) => `${runtime.invalidations} ${stream_id} ${at} ${from} ${limit} ${descending}`;
   const cache = runtime.caches.of(PAGES);
-  const known = cache.get(keyOf(revision));
+  const keyOf = (of: string, at: number) => `${runtime.invalidations} ${id} ${at} ${of}`;
+  const asked = `${from} ${limit} ${descending}`;
+  const whole = cache.get(keyOf(WHOLE, revision));
+  if (whole !== undefined) return somePagesOf(whole, { from, descending, limit });
+  const known = cache.get(keyOf(asked, revision));
   if (known !== undefined) return known;
   const before = descending ? from + 1 : from - 1;
   const after = { order: before, id: pageKey(Math.max(0, before)) };
-  const read = await actors.transcript(stream_id).pages({ range: { after, descending, limit } });
-  cache.set(keyOf(read.revision), read.pages);
+  const read = await actors.transcript(id).pages({ range: { after, descending, limit } });
+  const is_whole = !descending && read.revision === revision && turnsOf(read.pages) === turns;
+  cache.set(keyOf(is_whole ? WHOLE : asked, read.revision), read.pages);
   return read.pages;
 }
 
-type PagesQuery = { from: number; descending: boolean; limit?: number };
+type PagesQuery = { from: number; descending: boolean; limit: number };
+
+function somePagesOf(whole: readonly TranscriptPage[], { from, descending, limit }: PagesQuery): TranscriptPage[] {
+  const pages = whole.filter(({ number }) => (descending ? number <= from : number >= from));
+  return (descending ? pages.reverse() : pages).slice(0, limit);
+}
+
+function turnsOf(pages: readonly TranscriptPage[]): number {
+  return pages.reduce((sum, { turns }) => sum + turns.length, 0);
+}
 
 /** Contacts as they are now, by the id that a turn holds: null for one that is gone. */
 export type Contacts = Readonly<Record<string, { id: string; name: string | null } | null>>;
