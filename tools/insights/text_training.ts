@@ -35,9 +35,12 @@ const NAME_WEIGHT = 2;
 /** A phrase of two words is worth more than each of them. */
 const PHRASE_POWER = 2;
 
-export type KnownTalk = ReadTalk & { chances: Chances };
+/** A talk and its items, as a finder tells them that has not seen it. */
+export type HeardTalk = ReadTalk & { chances: Chances };
+/** `worths`: of each utterance in a summary, by a model that has not seen it either. */
+export type KnownTalk = HeardTalk & { worths: readonly number[] };
 
-export function fitSummary(talks: readonly KnownTalk[], table: WordTable): HashedModel {
+export function fitSummary(talks: readonly HeardTalk[], table: WordTable): HashedModel {
   const rows = talks.flatMap(({ of, talk, turns, chances }): Answered[] => {
     const features = new SummaryFeatures(talk, chances, table);
     const points = of.must.map(stems);
@@ -62,8 +65,9 @@ export function fitSummary(talks: readonly KnownTalk[], table: WordTable): Hashe
 export async function fitTitles(talks: readonly KnownTalk[], table: WordTable): Promise<HashedModel> {
   const reading = { table, slices: new Slices() };
   const groups: RankedGroup[] = [];
-  for (const { of, talk, chances } of talks) {
-    const words = await titleWords(talk, chances, reading);
+  for (const known of talks) {
+    const { of, talk } = known;
+    const words = await titleWords(known, reading);
     const named = new Set(
       (of.name ?? '')
         .toLowerCase()

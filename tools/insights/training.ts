@@ -10,13 +10,14 @@ import {
   type Margins,
 } from '../../src/features/insights/learned/item_finder.js';
 import type { SmallTrees } from '../../src/features/insights/learned/small_trees.js';
+import { type SummaryModel, summaryWorths } from '../../src/features/insights/learned/summary_scorer.js';
 import type { TalkModel } from '../../src/features/insights/learned/talk_model.js';
 import type { WordTable } from '../../src/features/insights/learned/word_table.js';
 import { type CorpusTalk, foldsOf } from './corpus.js';
 import { excerptsOf } from './excerpts.js';
 import { fitFirst, fitSecond, marginsOf, type ReadTalk, secondOf } from './item_training.js';
 import { inputOf } from './talk_input.js';
-import { fitPhrases, fitSaid, fitSummary, fitTitles, type KnownTalk } from './text_training.js';
+import { fitPhrases, fitSaid, fitSummary, fitTitles, type HeardTalk, type KnownTalk } from './text_training.js';
 
 /**
  * Learns the model from labelled talks. What a later model learns from the answers of an earlier one are answers about
@@ -42,7 +43,7 @@ type ItemFinder = { first: HashedModel; trees: Trees };
 
 /** The item finder: by fold what is learned from all other talks, and `whole` from all. */
 export type LearnedItems = {
-  talks: KnownTalk[];
+  talks: HeardTalk[];
   foldOf: (talk: CorpusTalk) => number;
   by_fold: ItemFinder[];
   whole: ItemFinder;
@@ -70,7 +71,7 @@ export async function learnItems(talks: readonly CorpusTalk[], say: (line: strin
     say(`second pass without fold ${fold + 1}`);
     return { first: firsts[fold] as HashedModel, trees };
   });
-  const known = plain.map((read): KnownTalk => {
+  const known = plain.map((read): HeardTalk => {
     const { trees } = by_fold[foldOf(read.of)] as ItemFinder;
     const { rows: _, ...talk } = read;
     return { ...talk, chances: secondOf(trees, read, margins.get(read) as Margins) };
@@ -82,27 +83,46 @@ export async function learnItems(talks: readonly CorpusTalk[], say: (line: strin
 
 /** The whole model: by fold what is learned from all other talks, and `whole` from all. */
 export async function learnTexts(
-  { talks, foldOf, by_fold: finders, whole }: LearnedItems,
+  { talks: heard, foldOf, by_fold: finders, whole }: LearnedItems,
   words: WordTable,
   say: (line: string) => void,
 ): Promise<{ by_fold: Learned[]; whole: Learned }> {
+  const summaries = finders.map((_, fold) =>
+    fitSummary(
+      heard.filter(({ of }) => foldOf(of) !== fold),
+      words,
+    ),
+  );
+  const talks: KnownTalk[] = [];
+  for (const talk of heard)
+    talks.push({ ...talk, worths: await worthsOf(talk, summaries[foldOf(talk.of)] as SummaryModel, words) });
+  say('summaries');
   const outside = (fold: number) => talks.filter(({ of }) => foldOf(of) !== fold);
   const titles: HashedModel[] = [];
   for (const fold of finders.keys()) titles.push(await fitTitles(outside(fold), words));
   const titleFor = ({ of }: KnownTalk) => titles[foldOf(of)] as HashedModel;
-  const learn = async (own: readonly KnownTalk[], items: ItemFinder, title: HashedModel): Promise<Learned> => ({
+  const learn = async (
+    own: readonly KnownTalk[],
+    { items, ...known }: { items: ItemFinder; summary: SummaryModel; title: HashedModel },
+  ): Promise<Learned> => ({
+    ...known,
     items: { ...items, bounds: boundsFor(own, RIGHT_SHARE) },
     said: fitSaid(own, words),
-    summary: fitSummary(own, words),
-    title,
     phrases: await fitPhrases(own, titleFor, words),
   });
   const by_fold: Learned[] = [];
   for (const [fold, items] of finders.entries()) {
-    by_fold.push(await learn(outside(fold), items, titles[fold] as HashedModel));
+    const [summary, title] = [summaries[fold] as SummaryModel, titles[fold] as HashedModel];
+    by_fold.push(await learn(outside(fold), { items, summary, title }));
     say(`texts without fold ${fold + 1}`);
   }
-  return { by_fold, whole: await learn(talks, whole, await fitTitles(talks, words)) };
+  const of_all = { items: whole, summary: fitSummary(talks, words), title: await fitTitles(talks, words) };
+  return { by_fold, whole: await learn(talks, of_all) };
+}
+
+async function worthsOf({ talk, chances }: HeardTalk, model: SummaryModel, words: WordTable): Promise<number[]> {
+  const worths = await summaryWorths(model, { talk, chances, words }, new Slices());
+  return worths.map(({ worth }) => worth);
 }
 
 const NONE: Record<ItemKind, number> = { task: 2, decision: 2, question: 2, reminder: 2 };

@@ -1,6 +1,7 @@
 import { LIMITS } from '../../../domain/limits.js';
 import { Slices } from '../../../engine/time/slices.js';
 import { itemChances } from '../learned/item_finder.js';
+import { summaryWorths } from '../learned/summary_scorer.js';
 import type { TalkModel } from '../learned/talk_model.js';
 import { titlePhrases } from '../learned/title_phrases.js';
 import type { InsightEngine } from './insight_engine.js';
@@ -13,7 +14,7 @@ import { isEnglish, languageOf } from './spoken_language.js';
 import { spokenTalk } from './spoken_units.js';
 import { changesOf } from './suggestion_changes.js';
 import { summaryOf } from './summary.js';
-import { distinctPhrases, titleOf } from './title.js';
+import { titleOf, topicsOf } from './title.js';
 
 /**
  * Insights without a language model: sentences that were said, without what only fills, as finders choose them that are
@@ -46,14 +47,16 @@ export class Extractive implements InsightEngine {
     const items = await itemsIn({ talk, sentences, chances }, input, this.#model, slices);
     const suggestions = changesOf(input, items);
     if (!is_english) return { conversation: byKeywords(input, most), suggestions, memories: [], is_english_only: true };
-    const phrases = await titlePhrases(this.#model, { talk, chances }, { table: words, slices });
+    const summary = await summaryWorths(this.#model.summary, { talk, chances, words }, slices);
+    const worths = summary.map(({ worth }) => worth);
+    const phrases = await titlePhrases(this.#model, { talk, chances, worths }, { table: words, slices });
     await slices.pause();
     const names = input.people.flatMap(({ name }) => (name ?? '').split(/\s+/)).filter((name) => name !== '');
-    const topics = distinctPhrases(phrases, LIMITS.insight_topics_max, Number.POSITIVE_INFINITY);
+    const topics = topicsOf(phrases, LIMITS.insight_topics_max);
     return {
       conversation: {
         title: titleOf(phrases),
-        sentences: await summaryOf({ talk, chances, names }, this.#model, slices),
+        sentences: summaryOf({ talk, worths: summary, names }, words),
         topics: topics.map(({ text }) => text),
       },
       ...{ suggestions, memories: [] },

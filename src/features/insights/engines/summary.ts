@@ -1,7 +1,4 @@
-import type { Slices } from '../../../engine/time/slices.js';
-import type { Chances } from '../learned/item_finder.js';
-import { type SummaryWorth, summaryWorths } from '../learned/summary_scorer.js';
-import type { TalkModel } from '../learned/talk_model.js';
+import type { SummaryWorth } from '../learned/summary_scorer.js';
 import type { WordTable } from '../learned/word_table.js';
 import type { RawSentence } from './insight_input.js';
 import { plainSentence, shownSentence } from './item_text.js';
@@ -15,15 +12,9 @@ const JOINED = { worth_min: 0.3, words_max: 30 };
 const MATTER_WORDS_MIN = 2;
 const TEXT_CHARS_MAX = 320;
 
-type SummaryTalk = { talk: SpokenTalk; chances: Chances; names: readonly string[] };
+type SummaryTalk = { talk: SpokenTalk; worths: readonly SummaryWorth[]; names: readonly string[] };
 
-export async function summaryOf(
-  { talk, chances, names }: SummaryTalk,
-  model: TalkModel,
-  slices: Slices,
-): Promise<RawSentence[]> {
-  const { words } = model;
-  const worths = await summaryWorths(model.summary, { talk, chances, words }, slices);
+export function summaryOf({ talk, worths, names }: SummaryTalk, words: WordTable): RawSentence[] {
   const groups = chosenGroups(talk, worths, words);
   return groups.map((group) =>
     sentenceOf(

@@ -1,9 +1,19 @@
 import type { Slices } from '../../../engine/time/slices.js';
 import { FeatureBag, hashedRow } from './feature_bag.js';
 import { answersOf, type HashedModel } from './hashed_model.js';
-import { anyItem, type Chances } from './item_finder.js';
+import { anyItem } from './item_finder.js';
 import type { Talk } from './talk.js';
-import { formOf, mostOf, shapeOf, stemOf, type TitleWord, titleFeatures, titleWords, tokensOf } from './title_words.js';
+import {
+  formOf,
+  mostOf,
+  shapeOf,
+  stemOf,
+  type TitleTalk,
+  type TitleWord,
+  titleFeatures,
+  titleWords,
+  tokensOf,
+} from './title_words.js';
 import type { WordTable } from './word_table.js';
 
 /**
@@ -16,6 +26,8 @@ export type TitlePhrase = {
   stems: readonly string[];
   /** From 0 to 1, the weightiest phrase of the talk. */
   worth: number;
+  /** How many of its words may be expected to stand in a title that somebody gives. */
+  chance: number;
   /** The utterance that says it first. */
   at: number;
 };
@@ -27,6 +39,8 @@ export type PhraseUse = {
   at: number;
   times: number;
   items: number;
+  /** Sum of what the utterances where it stands are worth in a summary. */
+  said: number;
   /** Small words and signs beside it, by how often. */
   before: Map<string, number>;
   after: Map<string, number>;
@@ -48,7 +62,6 @@ const SUFFIX = /(?:ing|ed|ly|tion|ment|er|ies|s|y|al|ness)$/;
 
 export type TitleReading = { table: WordTable; slices: Slices };
 type TitleModels = { title: HashedModel; phrases: HashedModel };
-type TitleTalk = { talk: Talk; chances: Chances };
 
 /** The phrases of a talk, the weightiest first. */
 export async function titlePhrases(
@@ -61,8 +74,9 @@ export async function titlePhrases(
     (use) => answersOf(models.phrases, hashedRow(phraseFeatures(use), models.phrases.bits, null))[0] ?? 0,
   );
   const top = Math.max(...sums, Number.NEGATIVE_INFINITY);
-  const phrases = uses.map(({ forms, stems, at }, place): TitlePhrase => {
-    return { text: mostOf(forms), stems, at, worth: Math.exp((sums[place] as number) - top) };
+  const phrases = uses.map(({ forms, stems, at, worths }, place): TitlePhrase => {
+    const chance = worths.reduce((sum, one) => sum + one, 0);
+    return { text: mostOf(forms), stems, at, worth: Math.exp((sums[place] as number) - top), chance };
   });
   return phrases.sort((a, b) => b.worth - a.worth || a.at - b.at);
 }
@@ -70,10 +84,10 @@ export async function titlePhrases(
 /** The phrases that are compared. */
 export async function phraseUses(
   model: HashedModel,
-  { talk, chances }: TitleTalk,
+  { talk, chances, worths: said }: TitleTalk,
   reading: TitleReading,
 ): Promise<PhraseUse[]> {
-  const words = await titleWords(talk, chances, reading);
+  const words = await titleWords({ talk, chances, worths: said }, reading);
   const worths = await wordWorths(model, talk, words, reading);
   const by_stem = new Map(words.map((word) => [word.stem, word]));
   const found = new Map<string, PhraseUse>();
@@ -88,6 +102,7 @@ export async function phraseUses(
           const use = useOf(found, of, { at, worths });
           use.times++;
           use.items += anyItem(chances, at);
+          use.said += said[at] ?? 0;
           count(use.forms, own.map((token, place) => shownWord(token, of[place] as TitleWord)).join(' '));
           count(use.before, shapeOf(tokens[first - 1] ?? '^', reading.table));
           count(use.after, shapeOf(tokens[last] ?? '$', reading.table));
@@ -109,7 +124,7 @@ function useOf(
   const known = found.get(key);
   if (known !== undefined) return known;
   const use: PhraseUse = {
-    ...{ stems, forms: new Map(), at, times: 0, items: 0, before: new Map(), after: new Map() },
+    ...{ stems, forms: new Map(), at, times: 0, items: 0, said: 0, before: new Map(), after: new Map() },
     worths: stems.map((stem) => worths.get(stem) ?? 0),
     word_times: words.map(({ times }) => times),
     capitals: words.reduce((sum, { capitals, times }) => sum + capitals / times, 0) / words.length,
@@ -138,6 +153,8 @@ export function phraseFeatures(use: PhraseUse): FeatureBag {
   bag.addSteps(`apart${count}`, times / Math.max(...word_times), [0.3, 0.5, 0.75, 1]);
   bag.addSteps(`times${count}`, times, [2, 3, 4, 6]);
   bag.add('items', use.items / times);
+  bag.add('said', use.said / times);
+  bag.addSteps('said', use.said, [0.2, 0.5, 1, 2]);
   bag.add('capitals', use.capitals);
   bag.add('first', 1 / (1 + use.at));
   for (const [shape, n] of before) bag.add(`before:${shape}`, n / times);

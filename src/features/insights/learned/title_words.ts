@@ -6,6 +6,9 @@ import type { WordTable } from './word_table.js';
 
 /** The words that may stand in a title, and what a talk does with each: how often, where, by whom, beside which small words. */
 
+/** A talk, the chances of items in it, and what each utterance is worth in a summary. */
+export type TitleTalk = { talk: Talk; chances: Chances; worths: readonly number[] };
+
 export type TitleWord = {
   /** Its plain form: singular and plural are one word. */
   stem: string;
@@ -18,6 +21,9 @@ export type TitleWord = {
   /** Sum and most of the chances of an item where it stands. */
   items: number;
   item_max: number;
+  /** Sum and most of what the utterances where it stands are worth in a summary. */
+  worths: number;
+  worth_max: number;
   /** How often it has a capital letter in the middle of a sentence. */
   capitals: number;
   asked: number;
@@ -27,13 +33,15 @@ export type TitleWord = {
 
 const TOKEN = /[A-Za-z0-9][A-Za-z0-9'-]*|[.,?!;:]/g;
 const SUFFIX = /(ing|ed|ly|tion|ment|er|s|y|al|ness|ist)$/;
+/** Words of matter elsewhere that say nothing in a title. */
+const UNTITLED =
+  /^(?:mine|ours|yours|theirs|wow|hiya|oops|ooh|aah|haha|cheers|madam|folks|cause|since|during|between|beyond|behind|beside|among|against|within|towards?|instead|unless|while|altogether|anyway|indeed|surely|rather|almost|nearly|enough|soon|later|ago|once|twice|weekends?|(?:mon|tues|wednes|thurs|fri|satur|sun)days|stay(?:s|ed)?|start(?:s|ed)?|stop(?:s|ped)?|happen(?:s|ed)?|brings?|brought|guess|suppose|reckon|bet|hope|wish|wonder|pretends?|(?:twen|thir|for|fif|six|seven|eigh|nine)ty-.*)$/;
 const WORDS_MAX = 300;
 const NEAREST = { few: 5, many: 15 };
 
 /** Words that may stand in a title: of a long talk those that are heaviest, by how often and how rare they are. */
 export async function titleWords(
-  talk: Talk,
-  chances: Chances,
+  { talk, chances, worths }: TitleTalk,
   { table, slices }: { table: WordTable; slices: Slices },
 ): Promise<TitleWord[]> {
   const found = new Map<string, TitleWord>();
@@ -42,10 +50,11 @@ export async function titleWords(
   for (const [at, { text, speaker }] of talk.utterances.entries()) {
     const tokens = tokensOf(text);
     const item = anyItem(chances, at);
+    const worth = worths[at] ?? 0;
     for (const [place, token] of tokens.entries()) {
       const form = formOf(token);
       const stem = stemOf(form);
-      if (!table.isMatter(form) || speakers.has(stem)) continue;
+      if (!table.isMatter(form) || UNTITLED.test(form) || speakers.has(stem)) continue;
       const word = found.get(stem) ?? newWord(stem, at);
       found.set(stem, word);
       word.times++;
@@ -54,6 +63,8 @@ export async function titleWords(
       word.last = at;
       word.items += item;
       word.item_max = Math.max(word.item_max, item);
+      word.worths += worth;
+      word.worth_max = Math.max(word.worth_max, worth);
       if (text.includes('?')) word.asked++;
       if (/^[A-Z]/.test(token) && place > 0 && !/[.?!]/.test(tokens[place - 1] ?? '')) word.capitals++;
       count(word.forms, form);
@@ -90,7 +101,7 @@ export function mostOf(map: ReadonlyMap<string, number>): string {
 function newWord(stem: string, first: number): TitleWord {
   return {
     ...{ stem, forms: new Map(), times: 0, places: new Set(), speakers: new Set(), first, last: first, items: 0 },
-    ...{ item_max: 0, capitals: 0, asked: 0, before: new Map(), after: new Map() },
+    ...{ item_max: 0, worths: 0, worth_max: 0, capitals: 0, asked: 0, before: new Map(), after: new Map() },
   };
 }
 
@@ -146,6 +157,9 @@ export async function titleFeatures(
     bag.addSteps('item', word.items, [0.2, 0.5, 1, 2, 3], 1);
     bag.addSteps('item-max', word.item_max, [0.2, 0.4, 0.6, 0.8], 1);
     bag.add('item-share', word.items / word.times);
+    bag.addSteps('worth', word.worths, [0.1, 0.3, 0.6, 1, 1.5, 2.5], 1);
+    bag.addSteps('worth-max', word.worth_max, [0.1, 0.2, 0.35, 0.5, 0.7], 1);
+    bag.add('worth-share', word.worths / word.times);
     bag.add('asked', word.asked / word.times);
     bag.addSteps('length', form.length, [4, 5, 6, 8, 10], 1);
     bag.add('capitals', word.capitals / word.times);

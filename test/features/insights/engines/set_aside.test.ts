@@ -39,7 +39,7 @@ t.test(
 t.test('K-230 K-231 titles and summaries of talks that were set aside say what they are about', async (t) => {
   const scores = await scoresOf(talks, () => readTalkModel(TALK_MODEL), { knows_speakers: true });
   const { title, summary } = total(scores.map(({ score }) => score));
-  t.ok(title.good >= 0.35 * title.of, `titles: ${title.good} of ${title.of}`);
+  t.ok(title.good >= 0.5 * title.of, `titles: ${title.good} of ${title.of}`);
   t.ok(summary.must >= 0.33 * summary.of, `points: ${summary.must} of ${summary.of}`);
   t.ok(summary.violations <= 0.08 * summary.forbidden, `forbidden: ${summary.violations} of ${summary.forbidden}`);
   for (const { made } of scores) {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { titleOf } from '../../../../src/features/insights/engines/title.js';
 import { builtInEngine } from '../../../fixtures/built_in_engine.js';
 import { inputOf } from '../../../fixtures/insight_input.js';
 
@@ -26,4 +27,21 @@ t.test('K-230 small talk alone has no title', async (t) => {
 
 t.test('K-230 a single sentence has a title', async (t) => {
   t.match(await titled('A: I will call the plumber on Tuesday about the kitchen sink.'), /plumber|kitchen sink/i);
+});
+
+t.test('K-230 a title takes the words that are likeliest to stand in one, at most five', (t) => {
+  const phrase = (text: string, chance: number, worth = 1) => ({ text, stems: text.split(' '), at: 0, chance, worth });
+  const phrases = [
+    phrase('oak worktop', 1.4),
+    phrase('worktop', 0.9),
+    phrase('tile', 0.8),
+    phrase('skirting board', 0.7, 0.1), // its words stood side by side by chance
+    phrase('plaster', 0.5),
+    phrase('van', 0.3),
+    phrase('sink', 0.2),
+  ];
+  t.equal(titleOf(phrases), 'Oak worktop, tile, plaster and van');
+  t.equal(titleOf([phrase('kettle', 0.01), phrase('mug', 0.005)]), 'Kettle', 'one there always is');
+  t.equal(titleOf([]), null);
+  t.end();
 });
