@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { findRedisProgram } from '../../dist/src/engine/process/redis_program.js';
 import { chartText } from './chart.mjs';
 import { can_pin, pinLoad } from './processes.mjs';
-import { BUSY_LOAD, groupText, summaryText, tableText } from './report.mjs';
+import { BUSY_LOAD, groupText, LOOP_STEPS, summaryText, tableText } from './report.mjs';
 import * as arrivals from './rows/arrivals.mjs';
 import * as chunk from './rows/chunk.mjs';
 import * as commits from './rows/commits.mjs';
@@ -48,6 +48,7 @@ const DETAILS = pathOf('../../docs/benchmarks/');
 const CHART = pathOf('../../docs/benchmarks.svg');
 /** The last run of each group of rows, so that one group can be measured by itself. */
 const RESULTS = pathOf('results.json');
+
 /** Measures the rows with these names, or all. */
 export async function runBench(names, options) {
   const { version } = await findRedisProgram({ log: console.log });
@@ -55,6 +56,7 @@ export async function runBench(names, options) {
   const wanted = names.length === 0 ? Object.keys(ROWS) : names;
   // Of others: what later rows would find is the work of those before.
   const [load] = loadavg();
+  const loop_ms = loopMs();
   if (load > BUSY_LOAD) console.log(`The machine is busy beforehand, its load is ${load.toFixed(1)}.`);
   const table = [];
   let failed = 0;
@@ -67,6 +69,7 @@ export async function runBench(names, options) {
         at: new Date().toISOString().slice(0, 10),
         node: process.version,
         load: Math.round(load * 10) / 10,
+        loop_ms: Math.round(loop_ms),
         ...settingsOf(options),
         rows,
       };
@@ -81,6 +84,17 @@ export async function runBench(names, options) {
   }
   console.log(`\n${tableText(table)}`);
   process.exitCode = failed === 0 ? 0 : 1;
+}
+
+/** How long a fixed loop takes on one core: the least of three. */
+function loopMs() {
+  const took_ms = Array.from({ length: 3 }, () => {
+    const began = performance.now();
+    let sum = 0;
+    for (let step = 0; step < LOOP_STEPS; step++) sum = (sum * 31 + step) | 0;
+    return Number.isInteger(sum) ? performance.now() - began : 0;
+  });
+  return Math.min(...took_ms);
 }
 
 function settingsOf({ rounds, seconds }) {

@@ -27,6 +27,8 @@ const FOLDER = 'docs/benchmarks';
 
 /** Above this load average beforehand a machine has other work, and what is measured says so. */
 export const BUSY_LOAD = 1;
+/** Of the loop that tells how fast the machine is. */
+export const LOOP_STEPS = 1e8;
 
 /** The lines that a reader sees first: what they are called there, and which row of which group they are. */
 const SUMMARY = [
@@ -76,6 +78,7 @@ ${summaryTable(groups)}
 - **In turns.** Both variants of a row run on the same machine, one after the other, again and again. The figure is the median of their ratios, with the least and the most. \`by CPU\` compares the CPU time that the servers and their Redis spend on one operation.
 - **As in production.** Spool runs with its own settings: limits, overload protection and the check of chunks are on. What a run says it stored is counted afterwards.
 - **Quiet or not.** \`busy\` marks a row whose machine had other work beforehand: a load average above ${BUSY_LOAD.toFixed(1)}.
+- **How fast the machine was.** Other guests of the same hardware slow a virtual machine down. \`loop\` is the time of a fixed loop of ${LOOP_STEPS / 1e6} million steps beforehand: figures in seconds of two days compare only where it is alike. Ratios compare always.
 - **Machine.** ${cores.length} cores, ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB; ${where}. Redis ${redis_version}, ${process.platform} ${process.arch}.
 
 All rows: ${Object.keys(groups)
@@ -100,9 +103,8 @@ ${[line(texts(HEAD)), line(COLUMNS.map(() => '---')), ...rows.map((row) => line(
 const line = (cells) => `| ${cells.join(' | ')} |`;
 
 /** Such as `2026-11-29, load 0.2, Node 20.20.2`. */
-function measuredText({ at, node, load }) {
+function measuredText({ at, node, load, loop_ms }) {
   const busy = load > BUSY_LOAD ? ', **busy**' : '';
-  return [at, ...(load === undefined ? [] : [`load ${load.toFixed(1)}${busy}`]), `Node ${node.replace('v', '')}`].join(
-    ', ',
-  );
+  const speed = loop_ms === undefined ? [] : [`loop ${(loop_ms / 1_000).toFixed(2)} s`];
+  return [at, `load ${load.toFixed(1)}${busy}`, ...speed, `Node ${node.replace('v', '')}`].join(', ');
 }

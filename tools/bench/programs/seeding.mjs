@@ -1,5 +1,7 @@
 /** Accounts by the keys that a first sign-in leaves behind, written straight into Redis. */
 
+import { account as accountKind } from '../../../dist/actors/accounts/account.js';
+import { email as emailKind } from '../../../dist/actors/emails/email.js';
 import { makeId } from '../../../dist/src/domain/ids.js';
 import { encodeStored } from '../../../dist/src/engine/store/codec.js';
 import { keysOf, partitionOfText } from '../../../dist/src/engine/store/partitions.js';
@@ -26,16 +28,13 @@ export async function seedAccounts({ socket_path, count, from, domain }) {
       const id = seededAccountId(number);
       const email = `seeded-${number}@${domain}`;
       const keys = keysOf(number % 256);
+      const { next: asked } = emailKind.decide(null, { type: 'take_send', network: '192.0.2.1' }, { now_ms });
       const window = { began_ms: 0, sent: {}, total: 0 };
       pipeline.set(
         keysOf(partitionOfText(email)).entity({ kind: 'email', id: email }),
-        entity({ codes: [], window, account_id: id }),
+        entity({ ...asked, window, account_id: id }),
       );
-      const epochs = { account: 0, app_sessions: 0, grants: 0, tokens: 0 };
-      const account = {
-        ...{ id, email, name: null, created_at_ms: now_ms, entitlements: {}, devices: 0, epochs },
-        private_workspace: { id: seededAccountId(number).replace(/^0/, '1'), name: 'Private' },
-      };
+      const { next: account } = accountKind.decide(null, { type: 'create', email }, { self: id, now_ms });
       pipeline.set(keys.entity({ kind: 'account', id }), entity(account));
       const body = JSON.stringify({
         id,
