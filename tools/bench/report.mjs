@@ -78,7 +78,7 @@ ${summaryTable(groups)}
 - **In turns.** Both variants of a row run on the same machine, one after the other, again and again. The figure is the median of their ratios, with the least and the most. \`by CPU\` compares the CPU time that the servers and their Redis spend on one operation.
 - **As in production.** Spool runs with its own settings: limits, overload protection and the check of chunks are on. What a run says it stored is counted afterwards.
 - **Quiet or not.** \`busy\` marks a row whose machine had other work beforehand: a load average above ${BUSY_LOAD.toFixed(1)}.
-- **How fast the machine was.** Other guests of the same hardware slow a virtual machine down. \`loop\` is the time of a fixed loop of ${LOOP_STEPS / 1e6} million steps beforehand: figures in seconds of two days compare only where it is alike. Ratios compare always.
+- **How fast the machine was.** Other guests of the same hardware slow a virtual machine down. \`loop\` is the time of a fixed loop of ${LOOP_STEPS / 1e6} million steps beforehand: figures in seconds of two days compare only where it is alike. Ratios suffer less.
 - **Machine.** ${cores.length} cores, ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB; ${where}. Redis ${redis_version}, ${process.platform} ${process.arch}.
 
 All rows: ${Object.keys(groups)

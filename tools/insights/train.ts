@@ -36,7 +36,7 @@ export async function runTrain({ words: folder }: { words?: string }): Promise<v
 }
 
 const INTRODUCTION =
-  'Written by `npm run spool -- train`; [docs/insights.md](../../docs/insights.md) says how talks are labelled and counted.';
+  'Written by `npm run spool -- train`; [docs/insights.md](../../docs/insights.md) says how talks are labelled and counted. How many phrases a title takes was chosen by the folds: of titles only the second table counts.';
 
 async function figures(
   title: string,
