@@ -10,6 +10,7 @@ const { values } = readCommandLine({
   says: 'Learns from the labelled talks in tools/insights/corpus what the built-in engine makes of conversations, and how recall ranks. Writes src/features/insights/learned/talks.model, the JSON files in src/features/search/questions/ranking, and report.md in tools/insights and tools/recall with what is right on talks that they have not seen. Takes about forty minutes.',
   options: {
     insights: { says: 'learns the built-in insights alone' },
+    memos: { says: 'learns what finds items in memos alone' },
     recall: { says: 'learns how recall ranks alone' },
     words: {
       value: 'FOLDER',
@@ -24,6 +25,8 @@ const { values } = readCommandLine({
   },
 });
 makeReady({ with_dev: true });
-const { insights = false, recall = false, words, ...vectors } = values;
-if (insights || !recall) await (await import('../dist/tools/insights/train.js')).runTrain({ words });
-if (recall || !insights) await (await import('../dist/tools/recall/train.js')).trainRecall(vectors);
+const { insights = false, memos = false, recall = false, words, ...vectors } = values;
+const is_all = !insights && !memos && !recall;
+if (insights || memos || is_all)
+  await (await import('../dist/tools/insights/train.js')).runTrain({ words, memos_only: memos && !insights });
+if (recall || is_all) await (await import('../dist/tools/recall/train.js')).trainRecall(vectors);

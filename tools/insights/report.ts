@@ -78,6 +78,6 @@ export function linesOf(sets: readonly (readonly [name: string, scores: readonly
   ];
 }
 
-function percent(part: number, whole: number): string {
+export function percent(part: number, whole: number): string {
   return whole === 0 ? '-' : `${((100 * part) / whole).toFixed(0)} % (${part} of ${whole})`;
 }

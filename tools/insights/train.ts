@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readTalkModel, type TalkModel, talkModelBytes } from '../../src/features/insights/learned/talk_model.js';
 import { CORPUS, type CorpusTalk, isSetAside, talksIn } from './corpus.js';
-import { linesOf, scoresOf } from './report.js';
+import { type LearnedMemos, learnMemos } from './memo_training.js';
+import { type LabelledMemo, MEMOS, memosIn, SET_ASIDE, scoreOfMemos } from './memos.js';
+import { linesOf, percent, scoresOf } from './report.js';
 import { type Learned, learnItems, learnTexts } from './training.js';
 import { wordsOfPackage } from './words.js';
 
@@ -12,26 +14,46 @@ import { wordsOfPackage } from './words.js';
 const MODEL = fileURLToPath(new URL('../../../src/features/insights/learned/talks.model', import.meta.url));
 const REPORT = fileURLToPath(new URL('../../../tools/insights/report.md', import.meta.url));
 
-export async function runTrain({ words: folder }: { words?: string }): Promise<void> {
+/** `memos_only`: of the model that there is, only what finds items in memos is learned anew. */
+export async function runTrain({ words: folder, memos_only }: { words?: string; memos_only?: boolean }): Promise<void> {
+  const memos = memosIn(MEMOS);
+  const known_memos = memos.filter(({ set }) => set !== SET_ASIDE);
   const talks = talksIn(CORPUS);
-  const words = folder === undefined ? readTalkModel(MODEL).words : wordsOfPackage(folder);
   const known = talks.filter((talk) => !isSetAside(talk));
+  if (memos_only === true) {
+    const model = readTalkModel(MODEL);
+    const learned = await learnMemos(model.items, known_memos, known);
+    // The figures of talks stay those of the last whole run.
+    const [, of_talks = ''] = /\n(\n## .*?)\n*(?:## Memos|$)/s.exec(readFileSync(REPORT, 'utf8')) ?? [];
+    return write({ ...model, memos: learned.whole }, [of_talks, ...(await memoFigures(memos, model, learned))]);
+  }
+  const words = folder === undefined ? readTalkModel(MODEL).words : wordsOfPackage(folder);
   console.log(`${known.length} talks to learn from, ${talks.length - known.length} set aside`);
   const items = await learnItems(known, console.log);
   const { by_fold, whole } = await learnTexts(items, words, console.log);
-  const bytes = talkModelBytes({ ...whole, words });
-  writeFileSync(MODEL, bytes);
-  const modelFor = (talk: CorpusTalk): TalkModel => ({ ...(by_fold[items.foldOf(talk)] as Learned), words });
-  const lines = [
+  const learned = await learnMemos(whole.items, known_memos, known);
+  const model = { ...whole, words, memos: learned.whole };
+  const modelFor = (talk: CorpusTalk): TalkModel => ({ ...model, ...(by_fold[items.foldOf(talk)] as Learned) });
+  await write(model, [
     ...(await figures('In folds, each by what the batches of the others teach', known, modelFor)),
-    ...(await figures('Set aside, by the model of the release', talks.filter(isSetAside), () => readTalkModel(MODEL))),
-  ];
+    ...(await figures('Set aside, by the model of the release', talks.filter(isSetAside), () => model)),
+    ...(await memoFigures(memos, model, learned)),
+  ]);
+}
+
+async function write(model: TalkModel, lines: readonly string[]): Promise<void> {
+  const bytes = talkModelBytes(model);
+  writeFileSync(MODEL, bytes);
   const hash = createHash('sha256').update(bytes).digest('hex');
   const size = `${bytes.length.toLocaleString('en')} bytes`;
-  writeFileSync(
-    REPORT,
-    `${['# What the model of the built-in insights gets right', '', INTRODUCTION, '', `\`talks.model\`: ${size}, SHA-256 \`${hash}\``, ...lines].join('\n')}\n`,
-  );
+  const first = [
+    '# What the model of the built-in insights gets right',
+    '',
+    INTRODUCTION,
+    '',
+    `\`talks.model\`: ${size}, SHA-256 \`${hash}\``,
+  ];
+  writeFileSync(REPORT, `${[...first, ...lines].join('\n')}\n`);
   console.log(lines.join('\n'));
 }
 
@@ -55,5 +77,30 @@ async function figures(
       ['of one speaker', scores.filter((_, at) => isMemo(at))],
       ['nobody told apart', unknown.map(({ score }) => score)],
     ]),
+  ];
+}
+
+async function memoFigures(
+  memos: readonly LabelledMemo[],
+  model: TalkModel,
+  { by_set, whole }: LearnedMemos,
+): Promise<string[]> {
+  const rows: string[] = [];
+  for (const [what, is_aside] of [
+    ['in folds, each by what the other sets teach', false],
+    ['set aside, by the model of the release', true],
+  ] as const) {
+    const own = memos.filter(({ set }) => (set === SET_ASIDE) === is_aside);
+    const score = await scoreOfMemos(own, ({ set }) => ({ ...model, memos: by_set.get(set) ?? whole }));
+    const [right, found] = [percent(score.right, score.given), percent(score.found, score.labels)];
+    rows.push(`| ${what} (${own.length} memos) | ${right} | ${found} |`);
+  }
+  return [
+    '',
+    '## Memos, of which nobody knows who speaks',
+    '',
+    '|  | items that are right | items that are found |',
+    '| --- | --- | --- |',
+    ...rows,
   ];
 }

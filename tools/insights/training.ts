@@ -37,7 +37,7 @@ async function readTalk(of: CorpusTalk, knows_speakers: boolean): Promise<ReadTa
   return { of, talk, turns: talk.utterances.map(({ sentences }) => sentences.flatMap(({ turns }) => turns)) };
 }
 
-export type Learned = Omit<TalkModel, 'words'>;
+export type Learned = Omit<TalkModel, 'words' | 'memos'>;
 type Trees = Record<ItemKind, SmallTrees>;
 type ItemFinder = { first: HashedModel; trees: Trees };
 

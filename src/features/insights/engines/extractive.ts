@@ -9,6 +9,7 @@ import type { InsightInput, RawInsights } from './insight_input.js';
 import { itemsIn } from './items.js';
 import { keywordSummary } from './keyword_summary.js';
 import { keywords } from './keywords.js';
+import { notesOf, noteTitle } from './memo.js';
 import { sentencesOf } from './sentences.js';
 import { isEnglish, languageOf } from './spoken_language.js';
 import { spokenTalk } from './spoken_units.js';
@@ -44,7 +45,8 @@ export class Extractive implements InsightEngine {
     const sentences = await sentencesOf({ ...input, turns }, slices);
     const talk = spokenTalk(sentences, input.people);
     const chances = await itemChances(this.#model.items, talk, slices);
-    const items = await itemsIn({ talk, sentences, chances }, input, this.#model, slices);
+    const notes = notesOf({ talk, sentences, chances }, this.#model);
+    const items = await itemsIn({ talk, sentences, chances, notes }, input, this.#model, slices);
     const suggestions = changesOf(input, items);
     if (!is_english) return { conversation: byKeywords(input, most), suggestions, memories: [], is_english_only: true };
     const summary = await summaryWorths(this.#model.summary, { talk, chances, words }, slices);
@@ -55,7 +57,7 @@ export class Extractive implements InsightEngine {
     const topics = topicsOf(phrases, LIMITS.insight_topics_max);
     return {
       conversation: {
-        title: titleOf(phrases),
+        title: (notes === null ? null : noteTitle(notes, sentences)) ?? titleOf(phrases),
         sentences: summaryOf({ talk, worths: summary, names }, words),
         topics: topics.map(({ text }) => text),
       },

@@ -8,6 +8,7 @@ import type { TalkModel } from '../learned/talk_model.js';
 import type { InsightInput } from './insight_input.js';
 import { matterStems, shownSentence } from './item_text.js';
 import { itemWords } from './item_words.js';
+import type { Note } from './memo.js';
 import { OFFERS, taskOwner } from './owners.js';
 import type { Sentence } from './sentences.js';
 import { SpokenDates } from './spoken_dates.js';
@@ -18,8 +19,6 @@ import type { NewSuggestion } from './suggestion_changes.js';
 
 /** Two items that share so much of what they are about are one. */
 const SAME_MATTER_MIN = 0.8;
-const MEMO_UTTERANCES_MAX = 3;
-const MEMO_FACTOR = 0.75;
 /** How often a word of an item is said at most, on average. */
 const REPEATED_MAX = 3;
 /** So many sentences before, a time of the same day may have been said. */
@@ -28,7 +27,8 @@ const FOLLOW_UP =
   /\b(?:get back to|come back to (?:you|them|him|her)|follow(?:ing)? up|report back|let (?:you|them|him|her|everybody|everyone) know|keep (?:you|them) posted|check back|circle back|chase)\b/i;
 
 type ItemsInput = Pick<InsightInput, 'people' | 'suggestion_kinds' | 'time_zone'>;
-type HeardTalk = { talk: SpokenTalk; sentences: readonly Sentence[]; chances: Chances };
+/** `notes`: of a memo. */
+type HeardTalk = { talk: SpokenTalk; sentences: readonly Sentence[]; chances: Chances; notes: readonly Note[] | null };
 /** The sentence with which it became an item, and those that say what it is. */
 type SaidItem = ItemPlace & { own: Sentence; said: Sentence; context: Sentence | null };
 
@@ -44,9 +44,9 @@ export async function itemsIn(
     await slices.pause();
   }
   const kept: NewSuggestion[] = [];
-  for (const place of chosenItems(heard.chances, boundsFor(heard.talk, model))) {
+  for (const said of saidItems(heard, model)) {
     if (kept.length >= LIMITS.suggestions_per_result_max) break;
-    const item = suggestionOf({ ...place, ...saidOf(place, heard.talk, model) }, heard, { input, dates });
+    const item = suggestionOf(said, heard, { input, dates });
     await slices.pause();
     if (item === null) continue;
     const same = kept.find((one) => isSameMatter(one, item));
@@ -56,10 +56,10 @@ export async function itemsIn(
   return kept;
 }
 
-/** Of a memo of a few sentences more is something to do than of a long talk. */
-function boundsFor({ utterances }: SpokenTalk, { items }: TalkModel): Record<ItemKind, number> {
-  if (utterances.length > MEMO_UTTERANCES_MAX) return items.bounds;
-  return { ...items.bounds, task: items.bounds.task * MEMO_FACTOR };
+function saidItems({ talk, sentences, chances, notes }: HeardTalk, model: TalkModel): SaidItem[] {
+  if (notes !== null)
+    return notes.map((note) => ({ ...note, chance: 1, said: note.own, context: contextOf(note, sentences) }));
+  return chosenItems(chances, model.items.bounds).map((place) => ({ ...place, ...saidOf(place, talk, model) }));
 }
 
 /** An item that is said again gives the day and the owner that the first one lacks. */
@@ -68,6 +68,12 @@ function repeat(same: NewSuggestion, item: NewSuggestion): void {
   if (same.due_at === null && same.due_date === null)
     Object.assign(same, { due_at: item.due_at, due_date: item.due_date });
   same.evidence = [...(same.evidence ?? []), ...(item.evidence ?? [])].slice(0, LIMITS.evidence_spans_max);
+}
+
+/** The sentence before a note, which may say what its pronouns mean. */
+function contextOf({ own }: Note, sentences: readonly Sentence[]): Sentence | null {
+  const before = sentences[own.place - 1];
+  return before !== undefined && matterStems(before.text).size > 1 ? before : null;
 }
 
 /** The sentence that says what an item is about, and one before it that may say what its pronouns mean. */

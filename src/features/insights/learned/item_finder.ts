@@ -123,6 +123,12 @@ export function chosenItems(chances: Chances, bounds: Record<ItemKind, number>):
     .sort((a, b) => a.at - b.at);
 }
 
+/** The chances of one utterance. */
+export function chancesAt(chances: Chances, at: number): Record<ItemKind, number> {
+  const of = (kind: ItemKind) => chances[kind][at] ?? 0;
+  return { task: of('task'), decision: of('decision'), question: of('question'), reminder: of('reminder') };
+}
+
 /** The chance that an utterance is an item of any kind. */
 export function anyItem(chances: Chances, at: number): number {
   return 1 - ITEM_KINDS.reduce((none, kind) => none * (1 - (chances[kind][at] ?? 0)), 1);

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { HashedModel } from './hashed_model.js';
 import type { ItemModel } from './item_finder.js';
+import type { MemoModel } from './memo_finder.js';
 import { WordTable } from './word_table.js';
 
 /** The models that are learned from labelled talks. `npm run spool -- train` writes their file, the server only reads it. */
@@ -16,6 +17,7 @@ export type TalkModel = {
   title: HashedModel;
   phrases: HashedModel;
   words: WordTable;
+  memos: MemoModel;
 };
 
 type TableForm = Omit<HashedModel, 'table'> & { from: number };
@@ -27,11 +29,12 @@ type FileHeader = {
   title: TableForm;
   phrases: TableForm;
   words: { list: string; from: number; dimensions: number };
+  memos: { items: TableForm; bound: number; memo: TableForm };
 };
 
 /** The file of this release. */
 export const TALK_MODEL = fileURLToPath(new URL('./talks.model', import.meta.url));
-const VERSION = 1;
+const VERSION = 2;
 const LENGTH_BYTES = 4;
 
 /** A gzip file: the length of a header, the header as JSON, and tables of bytes. Throws for a file of another version. */
@@ -56,11 +59,12 @@ export function readTalkModel(path: string): TalkModel {
     title: model(header.title),
     phrases: model(header.phrases),
     words: new WordTable(words, tableAt(from, words.length * dimensions), dimensions),
+    memos: { ...header.memos, items: model(header.memos.items), memo: model(header.memos.memo) },
   };
 }
 
 /** The bytes of the file. Weights become bytes: read again, answers differ a little. */
-export function talkModelBytes({ items, said, summary, title, phrases, words }: TalkModel): Buffer {
+export function talkModelBytes({ items, said, summary, title, phrases, words, memos }: TalkModel): Buffer {
   const tables: Buffer[] = [];
   let length = 0;
   const add = (table: Int8Array) => {
@@ -81,6 +85,7 @@ export function talkModelBytes({ items, said, summary, title, phrases, words }: 
     title: form(title),
     phrases: form(phrases),
     words: { list: words.words.join(' '), from: add(words.vectors), dimensions: words.dimensions },
+    memos: { ...memos, items: form(memos.items), memo: form(memos.memo) },
   };
   const json = Buffer.from(JSON.stringify(header));
   const size = Buffer.alloc(LENGTH_BYTES);

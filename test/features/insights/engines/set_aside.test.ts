@@ -3,6 +3,7 @@ import { openServerKeys } from '../../../../src/engine/secrets/server_keys.js';
 import { readTalkModel, TALK_MODEL } from '../../../../src/features/insights/learned/talk_model.js';
 import { checkedInsights } from '../../../../src/features/insights/library/checked_insights.js';
 import { CORPUS, isSetAside, talksIn } from '../../../../tools/insights/corpus.js';
+import { MEMOS, memosIn, SET_ASIDE, scoreOfMemos } from '../../../../tools/insights/memos.js';
 import { scoresOf } from '../../../../tools/insights/report.js';
 import { total } from '../../../../tools/insights/score.js';
 import { inputOf } from '../../../../tools/insights/talk_input.js';
@@ -33,6 +34,18 @@ t.test(
     atLeast(0.65, due.right, due.of, 'days and times');
     atLeast(0.92, traps_of - traps, traps_of, 'traps that are left alone');
     atLeast(0.94, suggestions - twice, suggestions, 'given once');
+  },
+);
+
+t.test(
+  'K-475 most of what is noted in memos that were set aside is found, and most that is given was noted',
+  async (t) => {
+    const memos = memosIn(MEMOS).filter(({ set }) => set === SET_ASIDE);
+    const model = readTalkModel(TALK_MODEL);
+    const { right, given, found, labels } = await scoreOfMemos(memos, () => model);
+    t.ok(memos.length >= 100, `${memos.length} memos`);
+    t.ok(right >= 0.72 * given, `right: ${right} of ${given}`);
+    t.ok(found >= 0.55 * labels, `found: ${found} of ${labels}`);
   },
 );
 

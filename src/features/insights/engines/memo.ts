@@ -1,0 +1,92 @@
+import { type Chances, chancesAt } from '../learned/item_finder.js';
+import { isMemo, memoItems } from '../learned/memo_finder.js';
+import { type MemoWord, memoWords, type WordKind } from '../learned/memo_words.js';
+import { speakersOf } from '../learned/talk.js';
+import type { TalkModel } from '../learned/talk_model.js';
+import { capitalized, matterStems, plainSentence } from './item_text.js';
+import type { Sentence } from './sentences.js';
+import type { SpokenTalk } from './spoken_units.js';
+
+/** Notes of one person: the sentences that are to be done or kept in mind, and a title that is the note itself. */
+
+/** A text of one speaker, or of which nobody knows who spoke, is a memo up to so many sentences. */
+const SENTENCES_MAX = 12;
+/** Its first note, or else its first sentence, is the title of a memo of so many sentences, or where so many of all are notes. */
+const TITLE_SENTENCES_MAX = 3;
+const NOTED_MIN = 0.5;
+const TITLE_WORDS = { min: 2, max: 5 };
+
+/** `at`: the utterance. */
+export type Note = { at: number; kind: 'task' | 'reminder'; own: Sentence };
+
+/** Null for what is no memo. */
+export function notesOf(
+  { talk, sentences, chances }: { talk: SpokenTalk; sentences: readonly Sentence[]; chances: Chances },
+  model: TalkModel,
+): Note[] | null {
+  const texts = sentences.map(({ text }) => text);
+  if (texts.length > SENTENCES_MAX || speakersOf(talk) > 1 || !isMemo(model.memos, texts)) return null;
+  const memo = talk.utterances.flatMap(({ sentences: said }, at) =>
+    said.map((own) => ({ own, at, text: own.text, chances: chancesAt(chances, at) })),
+  );
+  return memoItems(model.memos, memo).map(({ at: place, kind }) => {
+    const { own, at } = memo[place] as (typeof memo)[number];
+    return { kind, at, own };
+  });
+}
+
+/** Before what is noted. */
+const OUGHT =
+  /^(?:(?:i|we|i've|we've|i'd|we'd|i'll|we'll|i'm|we're) )?(?:(?:really|just|also|still|do) )*(?:need to|have to|have got to|got to|gotta|must|should|ought to|better|had better|remember to|don't forget to|don't forget|remind me to|make sure to|keep meaning to|been meaning to|supposed to|want to|going to|gonna|note to self,?|to do[,:]?) /i;
+/** Words of these kinds go with what follows. */
+const OPENS: readonly WordKind[] = ['to', 'is', 'did', 'ask', 'i', 'we', 'you', 'they', 'day'];
+const JOINS = /^(?:and|but|or|because|if|that|which|then|at|by|before|unless)$/;
+const DANGLES: readonly WordKind[] = ['the', 'my', 'to', 'is', 'ask', 'number', 'i', 'we'];
+const DANGLING = /^(?:and|but|or|like|than|as|ever|very|so|really|quite)$/;
+
+/** A heading ("Science project ideas."), or what is noted up to where a phrase ends. Null where neither is short enough. */
+export function noteTitle(notes: readonly Note[], sentences: readonly Sentence[]): string | null {
+  const [first] = sentences;
+  if (first === undefined) return null;
+  const is_noted = notes.some(({ own }) => own === first);
+  const words = memoWords(plainSentence(first.text));
+  if (sentences.length > 1 && !is_noted && isHeading(words)) return capitalized(plainSentence(first.text));
+  if (sentences.length > TITLE_SENTENCES_MAX && notes.length < sentences.length * NOTED_MIN) return null;
+  const own = notes[0]?.own ?? first;
+  const text = plainSentence(own.text).replace(OUGHT, '');
+  const title = shortened(text);
+  return title === null || matterStems(title).size === 0 ? null : capitalized(title);
+}
+
+function isHeading(words: readonly MemoWord[]): boolean {
+  const names: readonly WordKind[] = ['other', 'plural', 'name', 'doing', 'number', 'the'];
+  return (
+    words.length >= TITLE_WORDS.min &&
+    words.length <= TITLE_WORDS.max &&
+    words.every(({ kind }) => names.includes(kind))
+  );
+}
+
+/** Whether a new phrase begins here. "Get the car serviced" goes on. */
+function opens([next, after]: readonly (MemoWord | undefined)[], first: MemoWord | undefined): boolean {
+  if (/^(?:this|next)$/.test(next?.word ?? '') && after?.kind === 'day') return true;
+  if (next === undefined || next.word === 'of' || (next.kind === 'did' && first?.kind === 'act')) return false;
+  return OPENS.includes(next.kind) || JOINS.test(next.word);
+}
+
+/** The most words from the beginning after which a phrase ends. */
+function shortened(text: string): string | null {
+  const said = text.split(' ');
+  const kinds = said.map((word) => memoWords(`x ${word}`)[1]);
+  for (let count = Math.min(TITLE_WORDS.max, said.length); count >= TITLE_WORDS.min; count--) {
+    const last = kinds[count - 1];
+    const ends = count === said.length || /[,;:]$/.test(said[count - 1] ?? '') || opens(kinds.slice(count), kinds[0]);
+    if (!ends || (count < said.length && (DANGLES.includes(last?.kind ?? 'other') || DANGLING.test(last?.word ?? ''))))
+      continue;
+    return said
+      .slice(0, count)
+      .join(' ')
+      .replace(/[,;:.?!]+$/, '');
+  }
+  return null;
+}
