@@ -25,25 +25,31 @@ export async function runTrain({ words: folder, memos_only }: { words?: string; 
     const learned = await learnMemos(model.items, known_memos, known);
     // The figures of talks stay those of the last whole run.
     const [, of_talks = ''] = /\n(\n## .*?)\n*(?:## Memos|$)/s.exec(readFileSync(REPORT, 'utf8')) ?? [];
-    return write({ ...model, memos: learned.whole }, [of_talks, ...(await memoFigures(memos, model, learned))]);
+    const released = release({ ...model, memos: learned.whole });
+    return report([of_talks, ...(await memoFigures(memos, released, learned))]);
   }
   const words = folder === undefined ? readTalkModel(MODEL).words : wordsOfPackage(folder);
   console.log(`${known.length} talks to learn from, ${talks.length - known.length} set aside`);
   const items = await learnItems(known, console.log);
   const { by_fold, whole } = await learnTexts(items, words, console.log);
   const learned = await learnMemos(whole.items, known_memos, known);
-  const model = { ...whole, words, memos: learned.whole };
-  const modelFor = (talk: CorpusTalk): TalkModel => ({ ...model, ...(by_fold[items.foldOf(talk)] as Learned) });
-  await write(model, [
+  const released = release({ ...whole, words, memos: learned.whole });
+  const modelFor = (talk: CorpusTalk): TalkModel => ({ ...released, ...(by_fold[items.foldOf(talk)] as Learned) });
+  report([
     ...(await figures('In folds, each by what the batches of the others teach', known, modelFor)),
-    ...(await figures('Set aside, by the model of the release', talks.filter(isSetAside), () => model)),
-    ...(await memoFigures(memos, model, learned)),
+    ...(await figures('Set aside, by the model of the release', talks.filter(isSetAside), () => released)),
+    ...(await memoFigures(memos, released, learned)),
   ]);
 }
 
-async function write(model: TalkModel, lines: readonly string[]): Promise<void> {
-  const bytes = talkModelBytes(model);
-  writeFileSync(MODEL, bytes);
+/** Writes the model and reads it again, as the server does: its weights are bytes then. */
+function release(model: TalkModel): TalkModel {
+  writeFileSync(MODEL, talkModelBytes(model));
+  return readTalkModel(MODEL);
+}
+
+function report(lines: readonly string[]): void {
+  const bytes = readFileSync(MODEL);
   const hash = createHash('sha256').update(bytes).digest('hex');
   const size = `${bytes.length.toLocaleString('en')} bytes`;
   const first = [
