@@ -69,7 +69,7 @@ t.test('K-476 the title of a memo is its heading or its first note', async (t) =
   }
   const said = ['The boiler is loud again.', 'Call them on Monday.'];
   const { suggestions } = await engine.think(memoInput({ set: '', said, labels: [] }));
-  t.ok(suggestions.some(({ text }) => text === 'The boiler is loud again: Call them on Monday.'));
+  t.ok(suggestions.some(({ text }) => text === 'The boiler is loud again: call them on Monday.'));
 });
 
 t.test('K-064 a greeting is nothing to do', async (t) => {

@@ -1,4 +1,5 @@
 import type { ItemKind } from '../learned/item_finder.js';
+import { memoWords, type WordKind } from '../learned/memo_words.js';
 import { matterStems, plainSentence, shownSentence } from './item_text.js';
 import type { Sentence } from './sentences.js';
 
@@ -44,7 +45,15 @@ export function itemWords(
 /** "The lake or the hills? The hills." "Somebody has to clear the attic: I'll do that." */
 function joined(first: string, second: string): string {
   if (second === '') return first;
-  return first.endsWith('?') ? `${first} ${shownSentence(second, [])}` : `${first}: ${second}`;
+  return first.endsWith('?') ? `${first} ${shownSentence(second, [])}` : `${first}: ${uncapitalized(second)}`;
+}
+
+const CAPITALS: readonly WordKind[] = ['i', 'name', 'other', 'plural', 'day'];
+
+function uncapitalized(text: string): string {
+  const [first] = memoWords(text);
+  if (first === undefined || CAPITALS.includes(first.kind)) return text;
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** Whether a text says more than yes. */

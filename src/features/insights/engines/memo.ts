@@ -29,11 +29,15 @@ export function notesOf(
   const memo = talk.utterances.flatMap(({ sentences: said }, at) =>
     said.map((own) => ({ own, at, text: own.text, chances: chancesAt(chances, at) })),
   );
-  return memoItems(model.memos, memo).map(({ at: place, kind }) => {
+  const notes = memoItems(model.memos, memo).map(({ at: place, kind }): Note => {
     const { own, at } = memo[place] as (typeof memo)[number];
     return { kind, at, own };
   });
+  return notes.filter(({ own }, at) => !(PRONOUN.test(own.text) && notes[at - 1]?.own.place === own.place - 1));
 }
+
+/** Begins a sentence that says more of the note before it: "It runs out on Monday." */
+const PRONOUN = /^(?:it|it['’]s|they|they['’]re|that|that['’]s|he|he['’]s|she|she['’]s)\b/i;
 
 /** Before what is noted. */
 const OUGHT =
