@@ -49,7 +49,10 @@ export function dueWords(suggestion: Dated, now_ms: number): string {
     return has_time ? say('{weekday}, {time}', { weekday, time }) : weekday;
   }
   const is_this_year = dayOf(ms).slice(0, 4) === dayOf(now_ms).slice(0, 4);
-  return dateText(ms, { day: 'numeric', month: 'short', ...(is_this_year ? {} : { year: 'numeric' }) });
+  return dateText(has_time ? due_at : ms, {
+    ...{ day: 'numeric', month: 'short', ...(is_this_year ? {} : { year: 'numeric' }) },
+    ...(has_time && { hour: 'numeric', minute: '2-digit' }),
+  });
 }
 
 const WEEK_DAYS = 7;

@@ -640,7 +640,7 @@ export const GERMAN = {
   'Longest first': 'Längste zuerst',
   'By title': 'Nach Titel',
   'Text only': 'Nur Text',
-  'No text yet': 'Noch kein Text',
+  'No text': 'Kein Text',
   '{n} speakers': { one: '{n} Sprecher', other: '{n} Sprecher' },
   '{names} and {n} more': { one: '{names} und {n} weitere Person', other: '{names} und {n} weitere' },
   '{n} recordings can’t be deleted. Only the owner of a recording deletes it.': {

@@ -39,6 +39,7 @@ t.test('tasks are told by how far their day is', async (t) => {
     ['2026-11-05T12:00:00', '2026-11-05', 'This week', /^Tomorrow$/],
     ['2026-11-10T12:00:00', '2026-11-10', 'This week', /^Tuesday$/],
     ['2026-11-11T12:00:00', '2026-11-11', 'Later', /11/],
+    ['2026-11-12T08:30:00', null, 'Later', /12.*8:30/],
     ['2027-03-01T12:00:00', '2027-03-01', 'Later', /2027/],
   ] as const) {
     const one = made(due_at, due_date);

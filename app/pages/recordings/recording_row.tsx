@@ -87,7 +87,7 @@ function State({ stream }: { stream: Stream }) {
   if (isLive(stream)) return <Badge tone="live">{say('Recording now')}</Badge>;
   if (end_ms === undefined) return <Badge>{say('Unfinished')}</Badge>;
   if (stored_chunks < chunks) return <Badge tone="caution">{say('Still arriving')}</Badge>;
-  return transcript_revision === 0 ? <Badge>{say('No text yet')}</Badge> : null;
+  return transcript_revision === 0 ? <Badge>{say('No text')}</Badge> : null;
 }
 
 /** Who speaks: the names, and how many others. Null where nothing is known of it. */

@@ -355,7 +355,12 @@ function momentOf(
   return { captured_at: new Date(at_ms).toISOString(), ...(typeof zone === 'number' && { utc_offset_min: zone }) };
 }
 
-/** The title of a recording: the file's name without its extension. */
-function titleOf(name: string): string {
-  return name.replace(/(?<=.)\s*\.[A-Za-z0-9]{1,5}$/, '');
+/** Names that recorders and phones give: a word for a recording, with a number or a time. */
+const GIVEN_BY_PROGRAM =
+  /^(?:(?:new|neue|whatsapp) )?(?:recording|voice(?: memo| message| note| recording)?|memo|audio|aufnahme|sprach(?:memo|nachricht|aufnahme)|rec|ptt|aud|untitled|unbenannt)?(?:[\s_.:()-]*(?:\d|at|um|[ap]m|wa))*[)]?$/i;
+
+/** The title of a recording: the file's name without its extension; null for a name that says nothing of what is in it. */
+function titleOf(name: string): string | null {
+  const title = name.replace(/(?<=.)\s*\.[A-Za-z0-9]{1,5}$/, '');
+  return GIVEN_BY_PROGRAM.test(title) ? null : title;
 }

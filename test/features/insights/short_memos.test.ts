@@ -1,8 +1,10 @@
 import t from 'tap';
+import type { KnownSuggestion } from '../../../src/features/insights/engines/insight_input.js';
 import { memoInput } from '../../../tools/insights/memos.js';
 import { ScriptedEngine } from '../../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { builtInEngine } from '../../fixtures/built_in_engine.js';
+import { inputOf } from '../../fixtures/insight_input.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { TestRecording } from '../../fixtures/transcribing.js';
 import { until } from '../../fixtures/until.js';
@@ -70,6 +72,56 @@ t.test('K-476 the title of a memo is its heading or its first note', async (t) =
   const said = ['The boiler is loud again.', 'Call them on Monday.'];
   const { suggestions } = await engine.think(memoInput({ set: '', said, labels: [] }));
   t.ok(suggestions.some(({ text }) => text === 'The boiler is loud again: call them on Monday.'));
+});
+
+t.test('K-477 each note of a memo has the day and time that it says', async (t) => {
+  for (const [said, dues] of [
+    [['Call the dentist. Buy milk on Tuesday. Wash the car.'], [null, '2027-03-02', null]],
+    [
+      ['Dentist tomorrow at nine.', 'Pay the rent on Friday.'],
+      ['2027-03-02T09:00:00.000Z', '2027-03-05'],
+    ],
+    [
+      ['Cancel the subscription on the fifteenth.', 'Pick up Lena from school at three.'],
+      ['2027-03-15', '2027-03-01T15:00:00.000Z'],
+    ],
+  ] as const) {
+    const { suggestions } = await builtInEngine().think(memoInput({ set: '', said: [...said], labels: [] }));
+    const found = suggestions.map(({ due_at, due_date }) => due_at ?? due_date ?? null);
+    t.same(found, dues, said.join(' '));
+  }
+});
+
+t.test('K-478 a few English words are English also where nobody knows the language', async (t) => {
+  for (const [line, languages, is_found] of [
+    ['Buy oat milk.', [], true],
+    ['Get petrol. Return library books. Charge drill.', [], true],
+    ['Hoover bags. Zimtsterne. Quark.', ['en'], true],
+    ['Zahnarzt anrufen. Milch und Brot kaufen.', [], false],
+    ['Comprar leche y pan para la cena.', ['en'], false],
+  ] as const) {
+    const input = memoInput({ set: '', said: [line], labels: [] });
+    const turns = input.turns.map((turn) => ({ ...turn, language: null }));
+    const { is_english_only = false } = await builtInEngine().think({ ...input, turns, languages: [...languages] });
+    t.equal(is_english_only, !is_found, line);
+  }
+});
+
+t.test('K-479 a note that a person dismissed does not come back when its words were corrected', async (t) => {
+  const before = { kind: 'task', due_at_ms: null, due_date: null } as const;
+  const { turns, ...input } = inputOf(['Fix the bicycle.', 'Water all the plants.'], { people: [] });
+  const spans = turns.map(({ stream_id, start_ms, end_ms }) => [{ stream_id, start_ms, end_ms }]);
+  const suggestions: KnownSuggestion[] = [
+    { ...before, ref: 1, text: 'Fix the bike.', status: 'dismissed', spans: spans[0] ?? [] },
+    { ...before, ref: 2, text: 'Water the ferns.', status: 'open', spans: spans[1] ?? [] },
+  ];
+  const alone = turns.map((turn) => ({ ...turn, speaker: null }));
+  const told = await builtInEngine().think({ ...input, turns: alone, suggestions });
+  t.match(told.suggestions, [
+    { op: 'revise', ref: 1, text: 'Fix the bicycle.' },
+    { op: 'revise', ref: 2, text: 'Water all the plants.' },
+  ]);
+  t.equal(told.suggestions.length, 2);
 });
 
 t.test('K-064 a greeting is nothing to do', async (t) => {

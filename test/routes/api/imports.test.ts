@@ -171,6 +171,18 @@ t.test('K-150 a voice note that ends early is a recording of what is there', asy
   }
 });
 
+t.test('K-480 a name that a recorder gave is no title', async (t) => {
+  for (const [name, title] of [
+    ['New Recording 7.wav', null],
+    ['WhatsApp Audio 2026-11-30 at 09.00.00.wav', null],
+    ['REC001.wav', null],
+    ['Recording of the choir.wav', 'Recording of the choir'],
+  ] as const) {
+    const done = await importFile(annImports, wav(1), { name });
+    t.equal((await ann.ask<Stream>('GET', `/audio/streams/${done.stream_id}`)).title ?? null, title, name);
+  }
+});
+
 t.test(
   'K-150 a recording without a time ended when it was announced, and goes to the source that is named',
   async (t) => {

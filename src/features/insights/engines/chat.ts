@@ -151,7 +151,7 @@ function userOf(input: InsightInput, turns: readonly InputTurn[]): object {
     started_at: localTime(started_at_ms, Math.round(aheadMs(started_at_ms, clock) / MINUTE_MS)),
     what_people_said: { note: NOTE, turns: turns.map(turnShown) },
     people: people.map(({ label, name, is_self }) => ({ speaker: label, name, owns_the_account: is_self })),
-    suggestions: suggestions.map(({ due_at_ms, due_date = null, ...item }) => ({
+    suggestions: suggestions.map(({ due_at_ms, due_date = null, spans: _, ...item }) => ({
       ...item,
       due_at: due_at_ms === null || due_date !== null ? null : new Date(due_at_ms).toISOString(),
       due_date,

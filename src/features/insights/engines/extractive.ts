@@ -38,9 +38,10 @@ export class Extractive implements InsightEngine {
     const most = languageOf(input.turns);
     const slices = new Slices();
     const { words } = this.#model;
-    const is_english = isEnglish(most, input.turns, words);
+    const known = { table: words, languages: input.languages };
+    const is_english = isEnglish(most, input.turns, known);
     const turns = input.turns.filter(({ language }) =>
-      language === null ? is_english : isEnglish(language, [], words),
+      language === null ? is_english : isEnglish(language, [], known),
     );
     const sentences = await sentencesOf({ ...input, turns }, slices);
     const talk = spokenTalk(sentences, input.people);

@@ -41,6 +41,8 @@ export type KnownSuggestion = Pick<Suggestion, 'kind' | 'text' | 'status' | 'due
   ref: number;
   owner?: string | null;
   requester?: string | null;
+  /** Where it was said. */
+  spans?: readonly Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>[];
 };
 
 export type InputTurn = Span & {

@@ -11,7 +11,7 @@ import { itemWords } from './item_words.js';
 import type { Note } from './memo.js';
 import { OFFERS, taskOwner } from './owners.js';
 import type { Sentence } from './sentences.js';
-import { SpokenDates } from './spoken_dates.js';
+import { SpokenDates, type SpokenDue } from './spoken_dates.js';
 import type { SpokenTalk, SpokenUnit } from './spoken_units.js';
 import type { NewSuggestion } from './suggestion_changes.js';
 
@@ -25,6 +25,10 @@ const REPEATED_MAX = 3;
 const TIME_SENTENCES = 3;
 const FOLLOW_UP =
   /\b(?:get back to|come back to (?:you|them|him|her)|follow(?:ing)? up|report back|let (?:you|them|him|her|everybody|everyone) know|keep (?:you|them) posted|check back|circle back|chase)\b/i;
+
+/** Answers that it is done: "Yes, I paid it on Monday." */
+const SAYS_DONE =
+  /^(?:(?:yes|yeah|yep|no|oh|well|sure|okay|ok|and|already),? )*(?:i|we|he|she|they)(?:['’]ve| have|['’]s| has)? (?:already |just |only )*(?:\p{L}{2,}ed|paid|sent|did|done|took|taken|got|bought|made|told|gave|wrote|left|brought|found|went|sold|spoke|rang)\b(?! to\b)(?!.*(?:['’](?:ll|d)|\bwill|going to|need to|have to|must|should)\b)/iu;
 
 type ItemsInput = Pick<InsightInput, 'people' | 'suggestion_kinds' | 'time_zone'>;
 /** `notes`: of a memo. */
@@ -98,7 +102,7 @@ function saidOf(place: ItemPlace, talk: SpokenTalk, { said, words }: TalkModel):
 
 function suggestionOf(
   { kind, at, own, said, context }: SaidItem,
-  { talk, sentences }: HeardTalk,
+  { talk, sentences, notes }: HeardTalk,
   { input, dates }: { input: ItemsInput; dates: SpokenDates },
 ): NewSuggestion | null {
   const names = input.people.flatMap(({ name }) => (name ?? '').split(/\s+/)).filter((name) => name !== '');
@@ -108,13 +112,13 @@ function suggestionOf(
   if (!input.suggestion_kinds.includes(shown_kind)) return null;
   const is_task = kind === 'task';
   const owner = is_task ? taskOwner(own, said, input.people) : null;
+  const is_answer = sentences[own.place - 1]?.text.endsWith('?') === true;
+  if (is_task && is_answer && SAYS_DONE.test(own.text)) return null;
   const beside = (talk.utterances[at] as SpokenUnit).sentences.filter((one) => !parts.includes(one));
   const between = sentences.slice(said.place + 1, own.place);
   const due_in = [...(kind === 'reminder' ? [said, own] : [own, said]), ...beside, ...between];
-  const due =
-    kind === 'question'
-      ? null
-      : dates.due(due_in, sentences.slice(Math.max(0, said.place - TIME_SENTENCES), said.place));
+  const before = sentences.slice(Math.max(0, said.place - TIME_SENTENCES), said.place);
+  const due = kind === 'question' ? null : notes === null ? dates.due(due_in, before) : dueOfNote(own, input);
   const requester = is_task && said.speaker !== owner && own !== said ? said.speaker : null;
   const evidence = [...parts].sort((a, b) => a.place - b.place).flatMap((one) => one.evidence);
   return {
@@ -127,6 +131,13 @@ function suggestionOf(
     requester,
     evidence: distinct(evidence).slice(0, LIMITS.evidence_spans_max),
   };
+}
+
+/** Notes of a memo have nothing to do with each other: each says its own day and time. */
+function dueOfNote(own: Sentence, { time_zone }: ItemsInput): SpokenDue | null {
+  const dates = new SpokenDates(time_zone);
+  dates.read(own);
+  return dates.due([own]);
 }
 
 /** Whether it is a sentence about something: not a sound, nor the same words over and over. */

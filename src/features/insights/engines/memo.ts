@@ -10,7 +10,7 @@ import type { SpokenTalk } from './spoken_units.js';
 /** Notes of one person: the sentences that are to be done or kept in mind, and a title that is the note itself. */
 
 /** A text of one speaker, or of which nobody knows who spoke, is a memo up to so many sentences. */
-const SENTENCES_MAX = 12;
+const SENTENCES_MAX = 60;
 /** Its first note, or else its first sentence, is the title of a memo of so many sentences, or where so many of all are notes. */
 const TITLE_SENTENCES_MAX = 3;
 const NOTED_MIN = 0.5;
@@ -53,8 +53,8 @@ export function noteTitle(notes: readonly Note[], sentences: readonly Sentence[]
   const [first] = sentences;
   if (first === undefined) return null;
   const is_noted = notes.some(({ own }) => own === first);
-  const words = memoWords(plainSentence(first.text));
-  if (sentences.length > 1 && !is_noted && isHeading(words)) return capitalized(plainSentence(first.text));
+  const heading = plainSentence(first.text);
+  if (sentences.length > 1 && !is_noted && isHeading(heading)) return capitalized(heading);
   if (sentences.length > TITLE_SENTENCES_MAX && notes.length < sentences.length * NOTED_MIN) return null;
   const own = notes[0]?.own ?? first;
   const text = plainSentence(own.text).replace(OUGHT, '');
@@ -62,12 +62,14 @@ export function noteTitle(notes: readonly Note[], sentences: readonly Sentence[]
   return title === null || matterStems(title).size === 0 ? null : capitalized(title);
 }
 
-function isHeading(words: readonly MemoWord[]): boolean {
-  const names: readonly WordKind[] = ['other', 'plural', 'name', 'doing', 'number', 'the'];
+const LIST = /^(?:things )?to do(?: list)?$/i;
+const NAMES: readonly WordKind[] = ['other', 'plural', 'name', 'doing', 'number', 'the'];
+
+function isHeading(text: string): boolean {
+  const words = memoWords(text);
+  const { min, max } = TITLE_WORDS;
   return (
-    words.length >= TITLE_WORDS.min &&
-    words.length <= TITLE_WORDS.max &&
-    words.every(({ kind }) => names.includes(kind))
+    LIST.test(text) || (words.length >= min && words.length <= max && words.every(({ kind }) => NAMES.includes(kind)))
   );
 }
 

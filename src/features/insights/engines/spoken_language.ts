@@ -11,18 +11,32 @@ export function languageOf(turns: readonly Pick<InputTurn, 'language' | 'text'>[
   return most;
 }
 
+const ENGLISH = /^en(-|$)/i;
 /** The most common words of English, and the share of them from which on a text is English. */
 const COMMON_RANKS = 150;
 const COMMON_SHARE_MIN = 0.25;
+/** A few words may hold none of the most common ones: so many of them are words of English at all. */
+const KNOWN_SHARE_MIN = 0.65;
+/** Of somebody whose profile names English alone. */
+const EXPECTED_SHARE_MIN = 0.4;
+/** Small words of other languages that are names or words of English as well. */
+const FOREIGN = new Set(
+  'die und um das der den dem mit ist le la les il en de du des un una al el los por con per di che van het een og och est'.split(
+    ' ',
+  ),
+);
 const WORDS_MAX = 2_000;
 
-/** Whether a language is English; where nobody knows the language, whether the words are. */
+/**
+ * Whether a language is English; where nobody knows the language, whether the words are. `languages`: those of the
+ * account's profile.
+ */
 export function isEnglish(
   language: string | null,
   turns: readonly Pick<InputTurn, 'text'>[],
-  table: WordTable,
+  { table, languages }: { table: WordTable; languages: readonly string[] },
 ): boolean {
-  if (language !== null) return /^en(-|$)/i.test(language);
+  if (language !== null) return ENGLISH.test(language);
   const words: string[] = [];
   for (const { text } of turns) {
     if (words.length >= WORDS_MAX) break;
@@ -34,5 +48,8 @@ export function isEnglish(
     );
   }
   const common = words.filter((word) => table.rank(word) < COMMON_RANKS || word.includes("'")).length;
-  return common >= words.length * COMMON_SHARE_MIN;
+  if (common >= words.length * COMMON_SHARE_MIN) return true;
+  const known = words.filter((word) => table.has(word) && !FOREIGN.has(word)).length;
+  const is_expected = languages.length > 0 && languages.every((one) => ENGLISH.test(one));
+  return known >= words.length * (is_expected ? EXPECTED_SHARE_MIN : KNOWN_SHARE_MIN);
 }

@@ -26,7 +26,7 @@ const LEAD =
   '(?<=(?:^| )(?:at|by|before|around|until|till|from|about|say|after|between|make (?:it|that)|(?:from \\d+|it|that) to) )';
 const TOLD = "(?= (?:o'clock|am|pm|in the (?:morning|afternoon|evening)|at night)(?: |$))";
 /** May follow an hour: anything else is what is counted, such as "at four percent". */
-const FOLLOWS = `(?= (?:[,.;?!]|o'clock|am|pm|in|on|next|this|these|sharp|ish|the|please|then|okay|for|so|and|or|if|with|to|latest|at|because|i|we|you|it|${DAY}|that|but|when|instead|until|till|is|works|else|now|anyway)(?: |$)|$)`;
+const FOLLOWS = `(?= (?:[,.;?!]|o'clock|am|pm|in|on|about|next|this|these|sharp|ish|the|please|then|okay|for|so|and|or|if|with|to|latest|at|because|i|we|you|it|${DAY}|that|but|when|instead|until|till|is|works|else|now|anyway)(?: |$)|$)`;
 const HALF_OF_DAY = "(?: o'clock)?(?: (?<half>am|pm))?(?=(?<part> in the (?:morning|afternoon|evening)| at night)?)";
 const SPAN =
   '(?:(?<share>(?:a )?half|(?:a )?quarter|3 quarters)(?: of)? (?:an? )?hour|(?<count>an?|\\d{1,2}|(?:a )?couple of)(?<plus> and a half)? (?:(?<hours>hours?|hrs?|h)|minutes?|mins?)(?<more> and a half)?)';
@@ -81,14 +81,19 @@ function spanOf(said: FormGroups): number {
 /** The half of the day is what the sentence says, or else the one in which people meet. */
 function halfOfDay(
   hour: number,
-  { half, part }: FormGroups,
+  { half, part, hour: said = '' }: FormGroups,
   text: string,
 ): { is_pm: boolean | null; is_exact: boolean } {
-  if (hour > 12 || hour === 0) return { is_pm: null, is_exact: true };
+  if (hour > 12 || hour === 0 || (said.startsWith('0') && half === undefined && part === undefined))
+    return { is_pm: null, is_exact: true };
   if (half !== undefined || part !== undefined)
     return { is_pm: half === 'pm' || /afternoon|evening|night/.test(part ?? ''), is_exact: true };
   const is_exact = /\b(?:every|each|daily|mornings?)\b/.test(text);
-  if (/\b(?:evenings?|tonight|nights?|dinner)\b/.test(text) && hour < 12) return { is_pm: true, is_exact };
-  if (/\b(?:mornings?|breakfast|early)\b/.test(text) && hour > 4) return { is_pm: false, is_exact };
+  if (
+    /\b(?:evenings?|tonight|nights?|dinner|supper|concert|party|cinema|opera|gig|pub|drinks)\b/.test(text) &&
+    hour < 12
+  )
+    return { is_pm: true, is_exact };
+  if (/\b(?:mornings?|breakfast|early|wake|alarm|get up)\b/.test(text) && hour > 4) return { is_pm: false, is_exact };
   return { is_pm: hour < AFTERNOON_BEFORE || hour === 12, is_exact };
 }

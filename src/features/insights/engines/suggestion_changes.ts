@@ -7,28 +7,31 @@ import { stems } from './stems.js';
 
 /** So much alike, a suggestion of before is the same one. */
 const SAME_SHARED_MIN = 0.8;
+/** The same words of a recording, corrected since, still share so much. */
+const CORRECTED_SHARED_MIN = 0.5;
 /** With fewer words, sentences are alike by chance. */
 const PART_STEMS_MIN = 5;
 
+type Known = InsightInput['suggestions'][number];
 export type NewSuggestion = RawSuggestion & { op: 'new'; kind: SuggestionKind; text: string };
 
 /** The suggestions that are new, changed or gone. */
 export function changesOf(
-  { suggestions }: Pick<InsightInput, 'suggestions'>,
+  { suggestions, turns }: Pick<InsightInput, 'suggestions' | 'turns'>,
   found: readonly NewSuggestion[],
 ): RawSuggestion[] {
   const taken = new Set<number>();
-  const known = new Map<NewSuggestion, InsightInput['suggestions'][number]>();
+  const known = new Map<NewSuggestion, Known>();
   // Another run may cut a sentence off, or hear more of it: that comes after what is said as before.
   // A task stays a task where the same words decide something as well.
-  const steps = [isSame, isPart].flatMap((is) => [true, false].map((same_kind) => ({ is, same_kind })));
+  const isCorrected = (before: Known, item: NewSuggestion) =>
+    sharedShare(before.text, item.text) >= CORRECTED_SHARED_MIN && isSaidIn(before, item, turns);
+  const steps = [isSame, isPart, isCorrected].flatMap((is) => [true, false].map((same_kind) => ({ is, same_kind })));
   for (const { is, same_kind } of steps)
     for (const item of found) {
       const before = known.has(item)
         ? undefined
-        : suggestions.find(
-            ({ ref, text, kind }) => !taken.has(ref) && (!same_kind || kind === item.kind) && is(text, item.text),
-          );
+        : suggestions.find((one) => !taken.has(one.ref) && (!same_kind || one.kind === item.kind) && is(one, item));
       if (before === undefined) continue;
       taken.add(before.ref);
       known.set(item, before);
@@ -47,30 +50,42 @@ export function changesOf(
 }
 
 /** A day is the same whatever its noon is. */
-function isSameDue(
-  { due_at_ms, due_date }: InsightInput['suggestions'][number],
-  item: Pick<RawSuggestion, 'due_at' | 'due_date'>,
-): boolean {
+function isSameDue({ due_at_ms, due_date }: Known, item: Pick<RawSuggestion, 'due_at' | 'due_date'>): boolean {
   const at_ms = typeof item.due_at === 'string' ? Date.parse(item.due_at) : null;
   const day = at_ms === null ? (item.due_date ?? null) : null;
   return day === (due_date ?? null) && (day !== null || due_at_ms === at_ms);
 }
 
 /** One that is not heard any more stays. */
-function isSameOwner({ owner: before = null }: InsightInput['suggestions'][number], { owner }: RawSuggestion): boolean {
+function isSameOwner({ owner: before = null }: Known, { owner }: RawSuggestion): boolean {
   return owner == null || owner === before;
 }
 
-function isSame(one: string, other: string): boolean {
+function isSame({ text }: Known, item: NewSuggestion): boolean {
+  return sharedShare(text, item.text) >= SAME_SHARED_MIN;
+}
+
+/** Of the words of the longer one. */
+function sharedShare(one: string, other: string): number {
   const [own, others] = [stems(one, 'en'), stems(other, 'en')];
-  const shared = [...own].filter((stem) => others.has(stem)).length;
-  return shared >= Math.max(own.size, others.size) * SAME_SHARED_MIN;
+  const most = Math.max(own.size, others.size);
+  return most === 0 ? 1 : [...own].filter((stem) => others.has(stem)).length / most;
 }
 
 /** Nearly all that the shorter one says. */
-function isPart(one: string, other: string): boolean {
-  const [own, others] = [stems(one, 'en'), stems(other, 'en')];
+function isPart({ text }: Known, item: NewSuggestion): boolean {
+  const [own, others] = [stems(text, 'en'), stems(item.text, 'en')];
   const shared = [...own].filter((stem) => others.has(stem)).length;
   const smaller = Math.min(own.size, others.size);
   return smaller >= PART_STEMS_MIN && shared >= smaller * SAME_SHARED_MIN;
+}
+
+function isSaidIn({ spans = [] }: Known, { evidence = [] }: NewSuggestion, turns: InsightInput['turns']): boolean {
+  return evidence.some(({ turn }) => {
+    const said = turns.find(({ number }) => number === turn);
+    return spans.some(
+      ({ stream_id, start_ms, end_ms }) =>
+        said?.stream_id === stream_id && start_ms < said.end_ms && end_ms > said.start_ms,
+    );
+  });
 }

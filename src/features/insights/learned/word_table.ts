@@ -18,6 +18,10 @@ export class WordTable {
     return this.#ranks.get(word) ?? this.#ranks.size;
   }
 
+  has(word: string): boolean {
+    return this.#ranks.has(word);
+  }
+
   /** How rare a word is: from 0 for the most common ones to about 2.6. */
   rarity(word: string): number {
     return Math.log10(1 + this.rank(word) / 50);

@@ -135,13 +135,15 @@ export function insightJobView(work: InsightWork): z.infer<typeof insightJobShap
       return { turn, stream_id, start_ms, end_ms, speaker, text, language };
     }),
     people: people.map(({ label, name, is_self }) => ({ speaker: label, name, owns_the_account: is_self })),
-    suggestions: suggestions.map(({ due_at_ms, due_date = null, owner = null, requester = null, ...one }) => ({
-      ...one,
-      due_at: due_at_ms === null ? null : at(due_at_ms),
-      due_date,
-      owner,
-      requester,
-    })),
+    suggestions: suggestions.map(
+      ({ due_at_ms, due_date = null, owner = null, requester = null, spans: _, ...one }) => ({
+        ...one,
+        due_at: due_at_ms === null ? null : at(due_at_ms),
+        due_date,
+        owner,
+        requester,
+      }),
+    ),
     time_zone,
     memories,
     profile: { about, languages, vocabulary },

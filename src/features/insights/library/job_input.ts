@@ -104,8 +104,8 @@ async function knownOf(
     suggestions: suggestions.flatMap(({ number: ref, item }) => {
       // Of one without a text, speech was deleted.
       if (!('status' in item) || item.text === '') return [];
-      const { kind, text, status, due_at_ms } = item;
-      return [{ ref, kind, text, status, due_at_ms, due_date: item.due_date, ...labelsOf(item, people) }];
+      const { kind, text, status, due_at_ms, due_date, evidence: spans } = item;
+      return [{ ref, kind, text, status, due_at_ms, due_date, spans, ...labelsOf(item, people) }];
     }),
     memories: [...memories].flatMap(([ref, item]) => {
       if (!('origin' in item) || item.state !== 'active' || item.pipeline_id !== pipeline_id) return [];

@@ -69,6 +69,10 @@ t.test('K-205 times, of the day that is named or spoken of', (t) => {
     [['We meet on the tenth.', 'The night before, from ten on.'], '2026-12-09T21:00:00.000Z'],
     [['We meet on the tenth.', 'By the Monday of that week.'], '2026-12-07'],
     [['The fourth of January?', 'Better the eleventh.'], '2027-01-11'],
+    [['The flight is at 06:40 on Thursday.'], '2026-11-26T05:40:00.000Z'],
+    [['Wake me up at six tomorrow.'], '2026-11-26T05:00:00.000Z'],
+    [['The concert is on Friday at eight.'], '2026-11-27T19:00:00.000Z'],
+    [['Call the baker tomorrow at nine about the rolls.'], '2026-11-26T08:00:00.000Z'],
     [['at four percent'], null],
   ];
   for (const [texts, due] of rows) t.equal(dueOf(texts), due, texts.join(' '));
