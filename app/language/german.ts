@@ -1142,6 +1142,8 @@ export const GERMAN = {
   Title: 'Titel',
   'If empty, the suggested title or the date is shown.':
     'Wenn leer, erscheint der vorgeschlagene Titel oder das Datum.',
+  'If empty, the suggested title is shown: “{title}”.':
+    'Leer gelassen wird der vorgeschlagene Titel gezeigt: „{title}“.',
   'Rename the recording': 'Aufnahme umbenennen',
   'Also about this': 'Auch dazu',
   'Speaker {number}': 'Sprecher {number}',
@@ -1200,8 +1202,8 @@ export const GERMAN = {
   'No speech was heard': 'Keine Sprache gehört',
   'Nobody speaks in this recording.': 'In dieser Aufnahme spricht niemand.',
   'Mostly not understood.': 'Größtenteils nicht verstanden.',
-  'Mostly not understood: the speech engine knows {languages} only.':
-    'Größtenteils nicht verstanden: Die Spracherkennung kennt nur {languages}.',
+  'Mostly not understood: it was said in a language other than {languages}, far away, or in noise.':
+    'Größtenteils nicht verstanden: in einer anderen Sprache als {languages}, weit weg oder im Lärm gesagt.',
   'Other engines': 'Andere Spracherkennungen',
   "This recording is in another language. Spool's built-in engine knows {languages}. Your operator can add other languages with one command.":
     'Diese Aufnahme ist in einer anderen Sprache. Die eingebaute Spracherkennung von Spool kennt {languages}. Der Betreiber kann mit einem Befehl weitere Sprachen hinzufügen.',

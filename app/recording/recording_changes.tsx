@@ -75,7 +75,11 @@ function RenameForm({ stream, set, onClose }: { stream: Stream; set: (stream: St
         onValue={setTitle}
         maxLength={TITLE_CHARS_MAX}
         error={faultOf(rename.error, 'title')}
-        hint={say('If empty, the suggested title or the date is shown.')}
+        hint={
+          stream.title_suggested == null
+            ? say('If empty, the suggested title or the date is shown.')
+            : say('If empty, the suggested title is shown: “{title}”.', { title: stream.title_suggested })
+        }
       />
     </Form>
   );

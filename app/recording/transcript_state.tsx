@@ -127,7 +127,7 @@ function NotUnderstood({ engine_languages }: Transcript) {
     <>
       {engine_languages === null
         ? say('Mostly not understood.')
-        : say('Mostly not understood: the speech engine knows {languages} only.', {
+        : say('Mostly not understood: it was said in a language other than {languages}, far away, or in noise.', {
             languages: engine_languages.map(languageName).join(', '),
           })}{' '}
       <a href="/guides/transcription">{say('Other engines')}</a>

@@ -141,11 +141,13 @@ function listed(text: string): string {
   return `- ${inMarkdown(text)}`;
 }
 
-/** As the Tasks plugin reads it: `- [ ] Book the room (Ann) 📅 2026-12-07`. */
+/** As the Tasks plugin reads it: `- [ ] Book the room (Ann, 08:30) 📅 2026-12-07`. */
 function taskLine({ text, status, due_date, due_at }: Suggestion, owner: string | null): string {
   const day = due_date ?? (due_at === null ? null : dayOf(due_at));
   const parts = [`- [${status === 'completed' ? 'x' : ' '}] ${inMarkdown(text)}`];
-  if (owner !== null) parts.push(`(${owner})`);
+  const time = due_at === null || due_date !== null ? null : dateOf(due_at).slice(11, 16);
+  const facts = [owner, time].filter((fact) => fact !== null);
+  if (facts.length > 0) parts.push(`(${facts.join(', ')})`);
   if (day !== null) parts.push(`📅 ${day}`);
   return parts.join(' ');
 }

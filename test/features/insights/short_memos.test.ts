@@ -45,11 +45,12 @@ t.test('K-064 K-184 a memo of one or two turns has a title and something to do',
   }
 });
 
-t.test('K-475 what is noted in a memo is something to do, and a recipe is not', async (t) => {
+t.test('K-475 K-481 what is noted in a memo is something to do, and a recipe is not', async (t) => {
   const ann = await TestAccount.open(spool, 'cleo@x.test');
   for (const [lines, tasks] of [
     [['Call the dentist.'], 1],
     [['Renew the car insurance before Friday.', 'Chase the plumber for the quote.', 'Clean the gutters.'], 3],
+    [['Buy milk, pay the rent on Friday, and call Tom.'], 3],
     [['We walked along the beach for an hour.', 'I saw a heron by the canal.'], 0],
     [['Fry the onions in butter until they are soft.', 'Add the stock and let it simmer.'], 0],
   ] as const)
@@ -64,6 +65,7 @@ t.test('K-476 the title of a memo is its heading or its first note', async (t) =
     [['Doreen is eighty on Sunday.', 'I must post a card in good time.'], 'Post a card'],
     [['Garden stuff.', 'Lift the dahlias.', 'Lag the outside tap.', 'Oil the shears.'], 'Garden stuff'],
     [['Sharpen the chisels.', 'Order more glue.', 'Ring the timber yard.', 'Sweep up.'], 'Sharpen the chisels'],
+    [['To do list, buy milk, pay the electricity bill, call Martin at six.'], 'To do list'],
     [['Twelve jars sold at the gate.'], 'Twelve jars sold'],
   ] as const) {
     const { conversation } = await engine.think(memoInput({ set: '', said: [...said], labels: [] }));

@@ -153,7 +153,10 @@ t.test(
     const [, right = '0', words = '0'] = /(\d+) of (\d+) words right/.exec(out) ?? [];
     t.ok(Number(right) / Number(words) >= 0.8, `${right} of ${words}`);
     t.match(out, /still there: 0:0\d Ada: /);
-    t.match(out, /\(made by extractive\)\n {2}task: .*, due \d{4}-\d\d-\d\d \d\d:\d\d UTC\n {4}said at 0:\d\d: “/);
+    t.match(
+      out,
+      /\(made by extractive\)\n {2}(?:task|reminder): .*, due \d{4}-\d\d-\d\d \d\d:\d\d UTC\n {4}said at 0:\d\d: “/,
+    );
     t.match(out, /a person dismisses: .*[\s\S]*does not come back\. Still suggested:\n {2}\w/);
   },
 );

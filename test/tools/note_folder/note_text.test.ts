@@ -9,6 +9,11 @@ const stream = {
 } as unknown as Stream;
 const item = (text: string, more: Partial<Suggestion> = {}) =>
   ({ text, status: 'open', due_at: null, due_date: null, roles: { owner_contact_id: null }, ...more }) as Suggestion;
+/** By the clocks here. */
+const ring = {
+  day: new Date('2026-12-09T08:30:00.000Z').toLocaleDateString('sv-SE'),
+  time: new Date('2026-12-09T08:30:00.000Z').toLocaleTimeString('sv-SE', { hour: '2-digit', minute: '2-digit' }),
+};
 const summary = {
   summary_sentences: [{ text: 'They *agree*.', evidence: [] }],
   participants: [{ contact_id: 'C2', speaker_name: 'Ben', talk_ms: 1 }],
@@ -16,6 +21,7 @@ const summary = {
   tasks: [
     item('Book the room', { due_date: '2026-12-07', roles: { owner_contact_id: 'C2' } as Suggestion['roles'] }),
     item('Call', { status: 'completed' }),
+    item('Ring Tom', { due_at: '2026-12-09T08:30:00.000Z' }),
     item('Nothing', { status: 'dismissed' }),
   ],
   questions: [],
@@ -43,7 +49,8 @@ t.test(
       body,
       [
         '## Summary\n\n- They \\*agree\\*.\n\n## Decisions\n\n- Go\n\n',
-        '## Tasks\n\n- [ ] Book the room (Ben) 📅 2026-12-07\n- [x] Call\n\n',
+        '## Tasks\n\n- [ ] Book the room (Ben) 📅 2026-12-07\n- [x] Call\n',
+        `- [ ] Ring Tom (${ring.time}) 📅 ${ring.day}\n\n`,
         '## Transcript\n\n**0:00 Anna\\_B:** Good morning.\n\n**0:05 S2:** [[x]]\n',
       ].join(''),
     );
@@ -76,6 +83,6 @@ t.test('K-424 the note of a day lists its recordings in their order', async (t) 
   ]);
   t.match(
     note,
-    /^---\ndate: "2026-11-29"\ntype: "day"\n---\n\n## Recordings\n\n- \d\d:00 \[\[2026-11-29 A\]\] \(1:05\)\n- \d\d:00 \[\[2026-11-29 B\]\]\n$/,
+    /^---\ndate: "2026-11-29"\ntype: "day"\n---\n\n## Recordings\n\n- \d\d:\d\d \[\[2026-11-29 A\]\] \(1:05\)\n- \d\d:\d\d \[\[2026-11-29 B\]\]\n$/,
   );
 });

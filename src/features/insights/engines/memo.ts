@@ -33,7 +33,10 @@ export function notesOf(
     const { own, at } = memo[place] as (typeof memo)[number];
     return { kind, at, own };
   });
-  return notes.filter(({ own }, at) => !(PRONOUN.test(own.text) && notes[at - 1]?.own.place === own.place - 1));
+  return notes.filter(
+    ({ own }, at) =>
+      !LIST.test(plainSentence(own.text)) && !(PRONOUN.test(own.text) && notes[at - 1]?.own.place === own.place - 1),
+  );
 }
 
 /** Begins a sentence that says more of the note before it: "It runs out on Monday." */

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../../domain/limits.js';
 import type { Slices } from '../../../engine/time/slices.js';
+import { memoWords } from '../learned/memo_words.js';
 import { splitClauses } from './clause_starts.js';
 import { cleanText } from './clean_text.js';
 import type { InputTurn, InsightInput, RawEvidence } from './insight_input.js';
@@ -63,7 +64,9 @@ export async function sentencesOf(
   const is_punctuated = isPunctuated(cleaned.map(({ text }) => text));
   const found: Sentence[] = [];
   for (const block of blocksOf(cleaned, is_punctuated)) {
-    for (const span of is_punctuated ? endedSpans(block.text) : splitClauses(block.text, names)) {
+    for (const span of is_punctuated
+      ? endedSpans(block.text).flatMap(listed(block.text))
+      : splitClauses(block.text, names)) {
       const sentence = sentenceOf(block, span, { place: found.length, is_punctuated });
       if (sentence !== null) found.push(sentence);
     }
@@ -137,12 +140,35 @@ function endedSpans(text: string): [number, number][] {
   return spans;
 }
 
+/** A spoken list has so many parts, each of which asks for something. */
+const LISTED_MIN = 3;
+const COMMA = /,\s+/g;
+const JOINT = /^(?:and|then|also)(?: then| also)? /i;
+
+/** The parts of a sentence that an engine made of a spoken list: "Buy milk, pay the rent, call Tom." */
+const listed =
+  (text: string) =>
+  ([from, to]: [number, number]): [number, number][] => {
+    const own = text.slice(from, to);
+    const starts = [...own.matchAll(COMMA)].map((found) => from + found.index + found[0].length);
+    if (starts.length < LISTED_MIN - 1) return [[from, to]];
+    const asks = (part: string) => {
+      const [first, ...rest] = memoWords(part.replace(JOINT, ''));
+      return first?.kind === 'act' && rest.length > 0;
+    };
+    const spans = [from, ...starts].map((start, at): [number, number] => [start, starts[at] ?? to]);
+    const [, ...others] = spans;
+    const asking = spans.filter(([start, end]) => asks(text.slice(start, end))).length;
+    const is_list = asking >= LISTED_MIN && others.every(([start, end]) => asks(text.slice(start, end)));
+    return is_list ? spans : [[from, to]];
+  };
+
 function sentenceOf(
   { turns, text }: TurnBlock,
   [from, to]: [number, number],
   { place, is_punctuated }: Pick<Sentence, 'place' | 'is_punctuated'>,
 ): Sentence | null {
-  const own = text.slice(from, to).trim();
+  const own = text.slice(from, to).trim().replace(/,$/, '');
   if (!/[\p{L}\p{N}]/u.test(own)) return null;
   const said = turns.filter((one) => one.from < to && one.from + one.text.length > from);
   const [first] = said;
