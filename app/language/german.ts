@@ -1142,8 +1142,7 @@ export const GERMAN = {
   Title: 'Titel',
   'If empty, the suggested title or the date is shown.':
     'Wenn leer, erscheint der vorgeschlagene Titel oder das Datum.',
-  'If empty, the suggested title is shown: “{title}”.':
-    'Leer gelassen wird der vorgeschlagene Titel gezeigt: „{title}“.',
+  'If empty, the suggested title is shown: “{title}”.': 'Wenn leer, erscheint der vorgeschlagene Titel: „{title}“.',
   'Rename the recording': 'Aufnahme umbenennen',
   'Also about this': 'Auch dazu',
   'Speaker {number}': 'Sprecher {number}',

@@ -89,7 +89,7 @@ async function figures(
 async function memoFigures(
   memos: readonly LabelledMemo[],
   model: TalkModel,
-  { by_set, whole }: LearnedMemos,
+  { by_set }: LearnedMemos,
 ): Promise<string[]> {
   const rows: string[] = [];
   for (const [what, is_aside] of [
@@ -97,7 +97,7 @@ async function memoFigures(
     ['set aside, by the model of the release', true],
   ] as const) {
     const own = memos.filter(({ set }) => (set === SET_ASIDE) === is_aside);
-    const score = await scoreOfMemos(own, ({ set }) => ({ ...model, memos: by_set.get(set) ?? whole }));
+    const score = await scoreOfMemos(own, ({ set }) => ({ ...model, memos: by_set.get(set) ?? model.memos }));
     const [right, found] = [percent(score.right, score.given), percent(score.found, score.labels)];
     rows.push(`| ${what} (${own.length} memos) | ${right} | ${found} |`);
   }

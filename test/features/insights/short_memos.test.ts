@@ -71,8 +71,11 @@ t.test('K-476 the title of a memo is its heading or its first note', async (t) =
     const { conversation } = await engine.think(memoInput({ set: '', said: [...said], labels: [] }));
     t.equal(conversation.title, title, said.join(' '));
   }
+});
+
+t.test('K-206 a note that names too little has the sentence before it', async (t) => {
   const said = ['The boiler is loud again.', 'Call them on Monday.'];
-  const { suggestions } = await engine.think(memoInput({ set: '', said, labels: [] }));
+  const { suggestions } = await builtInEngine().think(memoInput({ set: '', said, labels: [] }));
   t.ok(suggestions.some(({ text }) => text === 'The boiler is loud again: call them on Monday.'));
 });
 

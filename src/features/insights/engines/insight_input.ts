@@ -41,7 +41,7 @@ export type KnownSuggestion = Pick<Suggestion, 'kind' | 'text' | 'status' | 'due
   ref: number;
   owner?: string | null;
   requester?: string | null;
-  /** Where it was said. */
+  /** The places of its evidence in recordings. */
   spans?: readonly Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>[];
 };
 

@@ -1,5 +1,5 @@
 import type { ItemKind } from '../learned/item_finder.js';
-import { memoWords, type WordKind } from '../learned/memo_words.js';
+import { spokenWords, type WordKind } from '../learned/word_kinds.js';
 import { matterStems, plainSentence, shownSentence } from './item_text.js';
 import type { Sentence } from './sentences.js';
 
@@ -51,7 +51,7 @@ function joined(first: string, second: string): string {
 const CAPITALS: readonly WordKind[] = ['i', 'name', 'other', 'plural', 'day'];
 
 function uncapitalized(text: string): string {
-  const [first] = memoWords(text);
+  const [first] = spokenWords(text);
   if (first === undefined || CAPITALS.includes(first.kind)) return text;
   return text.charAt(0).toLowerCase() + text.slice(1);
 }

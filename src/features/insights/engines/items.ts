@@ -31,7 +31,7 @@ const SAYS_DONE =
   /^(?:(?:yes|yeah|yep|no|oh|well|sure|okay|ok|and|already),? )*(?:i|we|he|she|they)(?:['’]ve| have|['’]s| has)? (?:already |just |only )*(?:\p{L}{2,}ed|paid|sent|did|done|took|taken|got|bought|made|told|gave|wrote|left|brought|found|went|sold|spoke|rang)\b(?! to\b)(?!.*(?:['’](?:ll|d)|\bwill|going to|need to|have to|must|should)\b)/iu;
 
 type ItemsInput = Pick<InsightInput, 'people' | 'suggestion_kinds' | 'time_zone'>;
-/** `notes`: of a memo. */
+/** `notes`: those of a memo; null for a conversation. */
 type HeardTalk = { talk: SpokenTalk; sentences: readonly Sentence[]; chances: Chances; notes: readonly Note[] | null };
 /** The sentence with which it became an item, and those that say what it is. */
 type SaidItem = ItemPlace & { own: Sentence; said: Sentence; context: Sentence | null };

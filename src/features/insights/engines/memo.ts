@@ -1,8 +1,8 @@
 import { type Chances, chancesAt } from '../learned/item_finder.js';
 import { isMemo, memoItems } from '../learned/memo_finder.js';
-import { type MemoWord, memoWords, type WordKind } from '../learned/memo_words.js';
 import { speakersOf } from '../learned/talk.js';
 import type { TalkModel } from '../learned/talk_model.js';
+import { type SpokenWord, spokenWords, type WordKind } from '../learned/word_kinds.js';
 import { capitalized, matterStems, plainSentence } from './item_text.js';
 import type { Sentence } from './sentences.js';
 import type { SpokenTalk } from './spoken_units.js';
@@ -42,12 +42,13 @@ export function notesOf(
 /** Begins a sentence that says more of the note before it: "It runs out on Monday." */
 const PRONOUN = /^(?:it|it['’]s|they|they['’]re|that|that['’]s|he|he['’]s|she|she['’]s)\b/i;
 
-/** Before what is noted. */
+/** Words before what is noted, which a title leaves out. */
 const OUGHT =
   /^(?:(?:i|we|i've|we've|i'd|we'd|i'll|we'll|i'm|we're) )?(?:(?:really|just|also|still|do) )*(?:need to|have to|have got to|got to|gotta|must|should|ought to|better|had better|remember to|don't forget to|don't forget|remind me to|make sure to|keep meaning to|been meaning to|supposed to|want to|going to|gonna|note to self,?|to do[,:]?) /i;
-/** Words of these kinds go with what follows. */
+/** Words of these kinds begin another phrase, and so do these words. */
 const OPENS: readonly WordKind[] = ['to', 'is', 'did', 'ask', 'i', 'we', 'you', 'they', 'day'];
-const JOINS = /^(?:and|but|or|because|if|that|which|then|at|by|before|unless)$/;
+const JOINS = /^(?:and|but|or|because|if|that|which|then|unless)$/;
+/** With words of these kinds no title ends, and with none of these words. */
 const DANGLES: readonly WordKind[] = ['the', 'my', 'to', 'is', 'ask', 'number', 'i', 'we'];
 const DANGLING = /^(?:and|but|or|like|than|as|ever|very|so|really|quite)$/;
 
@@ -69,7 +70,7 @@ const LIST = /^(?:things )?to do(?: list)?$/i;
 const NAMES: readonly WordKind[] = ['other', 'plural', 'name', 'doing', 'number', 'the'];
 
 function isHeading(text: string): boolean {
-  const words = memoWords(text);
+  const words = spokenWords(text);
   const { min, max } = TITLE_WORDS;
   return (
     LIST.test(text) || (words.length >= min && words.length <= max && words.every(({ kind }) => NAMES.includes(kind)))
@@ -77,7 +78,7 @@ function isHeading(text: string): boolean {
 }
 
 /** Whether a new phrase begins here. "Get the car serviced" goes on. */
-function opens([next, after]: readonly (MemoWord | undefined)[], first: MemoWord | undefined): boolean {
+function opens([next, after]: readonly (SpokenWord | undefined)[], first: SpokenWord | undefined): boolean {
   if (/^(?:this|next)$/.test(next?.word ?? '') && after?.kind === 'day') return true;
   if (next === undefined || next.word === 'of' || (next.kind === 'did' && first?.kind === 'act')) return false;
   return OPENS.includes(next.kind) || JOINS.test(next.word);
@@ -86,7 +87,7 @@ function opens([next, after]: readonly (MemoWord | undefined)[], first: MemoWord
 /** The most words from the beginning after which a phrase ends. */
 function shortened(text: string): string | null {
   const said = text.split(' ');
-  const kinds = said.map((word) => memoWords(`x ${word}`)[1]);
+  const kinds = said.map((word) => spokenWords(`x ${word}`)[1]);
   for (let count = Math.min(TITLE_WORDS.max, said.length); count >= TITLE_WORDS.min; count--) {
     const last = kinds[count - 1];
     const ends = count === said.length || /[,;:]$/.test(said[count - 1] ?? '') || opens(kinds.slice(count), kinds[0]);

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../domain/limits.js';
 import type { Slices } from '../../../engine/time/slices.js';
-import { memoWords } from '../learned/memo_words.js';
+import { spokenWords } from '../learned/word_kinds.js';
 import { splitClauses } from './clause_starts.js';
 import { cleanText } from './clean_text.js';
 import type { InputTurn, InsightInput, RawEvidence } from './insight_input.js';
@@ -153,7 +153,7 @@ const listed =
     const starts = [...own.matchAll(COMMA)].map((found) => from + found.index + found[0].length);
     if (starts.length < LISTED_MIN - 1) return [[from, to]];
     const asks = (part: string) => {
-      const [first, ...rest] = memoWords(part.replace(JOINT, ''));
+      const [first, ...rest] = spokenWords(part.replace(JOINT, ''));
       return first?.kind === 'act' && rest.length > 0;
     };
     const spans = [from, ...starts].map((start, at): [number, number] => [start, starts[at] ?? to]);

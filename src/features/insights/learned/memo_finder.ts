@@ -1,7 +1,7 @@
 import { FeatureBag, hashedRow, sigmoid } from './feature_bag.js';
 import { answersOf, type HashedModel } from './hashed_model.js';
 import { ITEM_KINDS, type ItemKind } from './item_finder.js';
-import { type MemoWord, memoWords, type WordKind } from './memo_words.js';
+import { type SpokenWord, spokenWords, type WordKind } from './word_kinds.js';
 
 /**
  * Finds the sentences of a memo with which somebody notes what is to be done or kept in mind: "Call the dentist.", "Physio on
@@ -42,7 +42,7 @@ export const MANNER_LENGTH = 3;
 /** First words in the form of a request. */
 const VERBS: readonly WordKind[] = ['act', 'moment', 'kitchen'];
 
-type ReadSentence = MemoSentence & { lower: string; has_lead: boolean; words: MemoWord[]; verb: WordKind };
+type ReadSentence = MemoSentence & { lower: string; has_lead: boolean; words: SpokenWord[]; verb: WordKind };
 
 /** The items of a memo, in its order. */
 export function memoItems({ items, bound }: Omit<MemoModel, 'memo'>, memo: readonly MemoSentence[]): MemoItem[] {
@@ -63,7 +63,7 @@ export function isMemo({ memo }: MemoModel, sentences: readonly string[]): boole
 export function mannerOf(sentences: readonly string[]): FeatureBag {
   const bag = new FeatureBag();
   for (const text of sentences) {
-    const words = memoWords(text);
+    const words = spokenWords(text);
     const kinds = words.map(({ kind }) => kind);
     for (const count of [1, 2]) bag.add(`begins ${kinds.slice(0, count).join(' ')}`);
     bag.add(`word ${words[0]?.word}`);
@@ -88,7 +88,7 @@ export class MemoFeatures {
     this.#memo = memo.map((sentence) => {
       const lower = sentence.text.toLowerCase().replaceAll('’', "'");
       const lead = LEAD.exec(lower)?.[0].length ?? 0;
-      const words = memoWords(sentence.text.slice(lead));
+      const words = spokenWords(sentence.text.slice(lead));
       const kind = words[0]?.kind ?? '';
       return { ...sentence, lower, has_lead: lead > 0, words, verb: VERBS.includes(kind) ? kind : '' };
     });
@@ -166,7 +166,7 @@ export class MemoFeatures {
 function clausesOf(lower: string): [joint: string, form: string][] {
   return [...lower.matchAll(/(,|\b(?:so|and|but|then))(?: (?:so|and|but|then|please|also))* (\S+ \S+)/g)].flatMap(
     ([, joint = '', begins = '']) => {
-      const [first, next] = memoWords(begins);
+      const [first, next] = spokenWords(begins);
       const verb = first?.kind ?? '';
       return VERBS.includes(verb) && next !== undefined ? [[joint, `${verb} ${next.kind}`]] : [];
     },

@@ -1,4 +1,4 @@
-/** Kinds of English words, by which the memo finder tells a note of what is to be done from a remark. */
+/** Kinds of English words, which tell a note or a request from a remark. */
 
 /** The part of a word in its sentence; `''` beyond the end. */
 export type WordKind =
@@ -26,7 +26,7 @@ export type WordKind =
   | '';
 
 /** The word as it was said, in lower case, and its kind. */
-export type MemoWord = { word: string; kind: WordKind };
+export type SpokenWord = { word: string; kind: WordKind };
 
 const wordsOf = (list: string) => list.split(/\s+/);
 
@@ -111,8 +111,8 @@ const BEHIND_VERBS: ReadonlySet<WordKind> = new Set(['the', 'my', 'it']);
 const WORD = /[\p{L}\p{N}]+(?:['’.:-][\p{L}\p{N}]+)*/gu;
 
 /** The words of a sentence with their kinds. */
-export function memoWords(text: string): MemoWord[] {
-  const words = (text.match(WORD) ?? []).map((said, at): MemoWord => {
+export function spokenWords(text: string): SpokenWord[] {
+  const words = (text.match(WORD) ?? []).map((said, at): SpokenWord => {
     const word = said.toLowerCase().replaceAll('’', "'");
     return { word, kind: kindOf(word, at > 0 && /^\p{Lu}/u.test(said)) };
   });
